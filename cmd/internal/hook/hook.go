@@ -10,59 +10,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Limits of one run.
 const (
-	maxInput = 64 << 20 // bytes of a client's message
-
-	longest   = 2 * time.Second        // of a run, after which the result stays unchanged
-	lateBy    = 120 * time.Millisecond // largest delay of a transcript
-	lookAgain = 10 * time.Millisecond
+	maxInput = 64 << 20        // bytes of a client's message
+	longest  = 2 * time.Second // of a run, after which the result stays unchanged
 )
 
 // patience is longest; tests raise it for slow machines.
 var patience = longest
-
-// finished is a client's message about a finished tool call.
-type finished struct {
-	agent.Call
-	bytes   int    // size of the message that carries the text
-	preview string // what the client would show of a text of which it shows only a part
-}
-
-// state is the data that hooks keep between runs.
-type state struct {
-	dir    string
-	ledger string // the ledger's file name
-	others history.OtherTools
-	tools  Tools
-	lookup func(string) (string, bool)
-	now    func() time.Time
-}
-
-func newState(lookup func(string) (string, bool)) (state, error) {
-	dir, err := statedir.Find(lookup)
-	if err != nil {
-		return state{}, err
-	}
-	file, err := ledger.Find("", lookup)
-	return state{dir: dir, ledger: file, others: settings.FindOtherTools(lookup), lookup: lookup, now: time.Now}, err
-}
-
-// project returns the root of the project of the session that sent a message, by the folder that the message names.
-func (s state) project(folder string) string { return archive.ProjectOfHook(folder, s.lookup) }
 
 // Run answers one message. It never fails: it prints a whole answer or nothing.
 func Run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
@@ -185,67 +147,6 @@ func (s state) stays(call agent.Call, occasion agent.Occasion) bool {
 		return true
 	}
 	return (occasion == agent.ToolEnded || occasion == agent.ToolFailed) && (!s.tools.includes(call.Tool) || wantsWhole(call.Args))
-}
-
-// note keeps what was replaced: shown tokens by sent ones.
-func (s state) note(c *agent.Client, f finished, call history.ToolCall, id string, shown, sent int) {
-	notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session,
-		Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: id, About: about(call), Tokens: shown, Sent: sent})
-}
-
-// errStays ends a request whose replacement the client cannot show.
-var errStays = errors.New("the client cannot show the replacement: the result stays")
-
-// spooler passes the result to the ledger.
-func (s state) spooler(c *agent.Client, f finished, call history.ToolCall) ledger.Spooler {
-	segment := ledger.Result(call, f.Text)
-	segment.Session, segment.Project = contextgc.SessionID(f.Session), contextgc.CleanID(c.Name)
-	if f.Folder != "" {
-		segment.Project = contextgc.ProjectOf(f.Folder)
-	}
-	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.Text}
-}
-
-// shown returns the text that the client would have shown its model.
-func (f finished) shown(body existing.Body) string {
-	switch {
-	case f.preview != "":
-		return f.preview
-	case !f.Numbered:
-		return f.Text
-	}
-	var b strings.Builder
-	for n := range body.Lines {
-		b.WriteString(body.Line(n+1) + "\n")
-	}
-	return b.String()
-}
-
-// sent returns the text that the model is sent in place of the whole result.
-func (f finished) sent(r *existing.Replacement, body existing.Body) string {
-	if f.Numbered {
-		return existing.ClaudeRead(body, r.Cut, r.Way)
-	}
-	return existing.Text(body, r.Cut, r.Way)
-}
-
-func (f finished) body(kind history.Kind) existing.Body {
-	if !f.Numbered {
-		return existing.NewBody(kind, f.Text)
-	}
-	return existing.Body{Lines: strings.Split(f.Text, "\n"), First: max(f.First, 1), Mark: "\t"}
-}
-
-// wayBack returns the command by which a client's agent recovers a text, without the id.
-func (s state) wayBack(client string) string { return wayback.Command(client, s.lookup) }
-
-func about(c history.ToolCall) string {
-	for _, s := range []string{c.File, c.Pattern, c.Command} {
-		if s != "" {
-			return strings.ToValidUTF8(s[:min(len(s), 200)], "")
-		}
-	}
-	return ""
 }
 
 // answerOf returns the client's JSON that replaces a result, or nil to leave the result unchanged.

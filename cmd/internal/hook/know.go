@@ -10,6 +10,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
+// Limits of the wait for a transcript.
+const (
+	lateBy    = 120 * time.Millisecond // largest delay of a transcript
+	lookAgain = 10 * time.Millisecond
+)
+
 // pause waits for a transcript. Tests replace it.
 var pause = time.Sleep
 

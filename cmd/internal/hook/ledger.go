@@ -3,12 +3,19 @@ package hook
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // records holds the hooks' event log and trace, which are beside the ledger.
@@ -65,4 +72,29 @@ func (r *records) close() {
 	if r.log != nil {
 		_ = r.log.Close()
 	}
+}
+
+// spooler passes the result to the ledger.
+func (s state) spooler(c *agent.Client, f finished, call history.ToolCall) ledger.Spooler {
+	segment := ledger.Result(call, f.Text)
+	segment.Session, segment.Project = contextgc.SessionID(f.Session), contextgc.CleanID(c.Name)
+	if f.Folder != "" {
+		segment.Project = contextgc.ProjectOf(f.Folder)
+	}
+	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.Text}
+}
+
+// note keeps what was replaced: shown tokens by sent ones.
+func (s state) note(c *agent.Client, f finished, call history.ToolCall, id string, shown, sent int) {
+	notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session,
+		Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: id, About: about(call), Tokens: shown, Sent: sent})
+}
+
+func about(c history.ToolCall) string {
+	for _, s := range []string{c.File, c.Pattern, c.Command} {
+		if s != "" {
+			return strings.ToValidUTF8(s[:min(len(s), 200)], "")
+		}
+	}
+	return ""
 }

@@ -3,51 +3,16 @@ package hook
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/files"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// Clients show only a part of a long output. The hook finds the whole where the client has put it, and selects from that.
-const (
-	maxSpill = 64 << 20 // bytes of the largest file that is read
-
-	mostLong  = 1_700 // tokens that are selected from an output of which the client shows a part
-	mostAdded = 1_500 // tokens that are added to a failed command's output
-)
-
-// whole takes the place of an output of which the client gave the hook only a part. It returns false if the whole cannot be
-// had. What the client would show becomes f.preview.
-func (f *finished) whole(r *existing.Result) bool {
-	switch {
-	case f.Spill != "":
-		text, err := files.ReadPrivate(f.SpillIn, f.Spill, maxSpill)
-		if err != nil {
-			return false
-		}
-		f.preview = f.Text[:min(len(f.Text), previewBytes)]
-		f.Text = strings.ToValidUTF8(string(text), "\uFFFD")
-	case f.Clipped:
-		text, ok := sessions.CommandOutput(f.Transcript, f.ID, f.Text)
-		if !ok {
-			return false
-		}
-		f.preview, f.Text = f.Text, text
-	default:
-		return true
-	}
-	r.Most = mostLong
-	return true
-}
-
-// previewBytes is the size of what Claude Code shows of an output that it writes to a file.
-const previewBytes = 2_000
+// mostAdded is how many tokens are added to a failed command's output.
+const mostAdded = 1_500
 
 // add shows the model the lines that the client left out of a failed command's output, as far as they matter.
 func (s state) add(ctx context.Context, c *agent.Client, f finished) []byte {

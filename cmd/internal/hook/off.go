@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
 // Unpruned is the word that keeps the result of one command whole: the agent or the user writes it into the command's
@@ -17,16 +16,6 @@ const Unpruned = "unpruned"
 
 // ProjectFile is the file of a project in which a line turns the hooks off for it.
 const ProjectFile = ".mcp-pruner"
-
-// Tools selects the tools whose results hooks may replace.
-type Tools struct {
-	Only   history.OtherTools // none: all
-	Except history.OtherTools
-}
-
-func (t Tools) includes(tool string) bool {
-	return (len(t.Only) == 0 || t.Only.Includes(tool)) && !t.Except.Includes(tool)
-}
 
 // off reports whether the hooks are turned off for a session: by the environment, by its project, or by `mcp-pruner pause`.
 func (s state) off(session string) bool {

@@ -164,5 +164,6 @@ func ofPlugin(kind Kind, name string) Part {
 	return Part{Kind: kind, Name: name, Server: plugin}
 }
 
-// Same reports whether a call of one part needs another: it is that part, or the other half of it.
+// Same reports whether a call of one part uses the other: both are one part, or they are a pair, such as entering plan mode and
+// leaving it.
 func Same(a, b Part) bool { return a.Kind == b.Kind && as(a.Name) == as(b.Name) }

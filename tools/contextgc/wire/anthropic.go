@@ -124,7 +124,7 @@ func (c *Conversation) givenBlock(block span) error {
 	return nil
 }
 
-// hour is a lifetime of a cache as a text of JSON.
+// hour is the ttl of a cache entry that lives for an hour, as it stands in the request: a JSON string.
 var hour = []byte(`"1h"`)
 
 // hourIn reports whether a value asks for a cache entry that lives for an hour: a cache_control with the ttl 1h, of the request

@@ -87,8 +87,8 @@ func (s *Server) updated(uri string) {
 	}
 }
 
-// SetLevel sets the least level of the log messages that the server sends. Where several clients share the server, the
-// level only becomes more verbose, and each client gets the messages of its own level.
+// SetLevel sets the lowest level of the log messages that the server sends. If several clients share the server, the most
+// verbose of their levels counts, and each client gets only the messages of the level that it asked for.
 func (s *Server) SetLevel(ctx context.Context, level string) error {
 	if err := CheckLevel(level); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package initcmd
 
 import (
-	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"regexp"
@@ -101,20 +100,6 @@ func replace(j *setup.JSON, value string, path []string) error {
 		return err
 	}
 	return j.SetText(string(text), path...)
-}
-
-var tableCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^command = .*$`) })
-
-// moveTable changes the command in the part of a TOML file that init wrote.
-func moveTable(text []byte, block string) []byte {
-	start := bytes.Index(text, []byte(tomlBegin))
-	end := bytes.Index(text, []byte(tomlEnd))
-	if end < start {
-		return text
-	}
-	command := tableCommand().FindString(block)
-	moved := tableCommand().ReplaceAllLiteral(text[start:end], []byte(command))
-	return bytes.Join([][]byte{text[:start], moved, text[end:]}, nil)
 }
 
 var pluginStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const program = (".*")$`) })

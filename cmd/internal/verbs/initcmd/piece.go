@@ -2,6 +2,7 @@ package initcmd
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
@@ -71,3 +72,29 @@ func edit(text []byte, change func(*setup.JSON) error) ([]byte, error) {
 	}
 	return text, nil
 }
+
+// extended returns a piece with further edits of its file.
+func extended(p piece, install, remove func([]byte) ([]byte, error)) piece {
+	first, last := p.install, p.remove
+	p.install = func(text []byte) ([]byte, error) {
+		text, err := first(text)
+		if err != nil {
+			return nil, err
+		}
+		return install(text)
+	}
+	p.remove = func(text []byte) ([]byte, error) {
+		text, err := remove(text)
+		if err != nil {
+			return nil, err
+		}
+		return last(text)
+	}
+	return p
+}
+
+// proxyPort is the port of the proxy that init sets up.
+const proxyPort = 8787
+
+// proxyURL is the address of the proxy that init sets up.
+var proxyURL = fmt.Sprintf("http://127.0.0.1:%d", proxyPort)

@@ -1,8 +1,11 @@
 package initcmd
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -37,4 +40,24 @@ func (h home) pieces(client string) ([]piece, error) {
 		found = append(found, h.statusPiece(files.Hooks, c))
 	}
 	return found, nil
+}
+
+// dropSecret deletes the secret of the proxy once no client that init set up uses it any more.
+func (h home) dropSecret(chosen []piece) error {
+	if !slices.ContainsFunc(chosen, func(p piece) bool { return p.kind == proxy }) {
+		return nil
+	}
+	for _, c := range agent.Clients {
+		all, err := h.pieces(c.Name)
+		if err != nil {
+			continue // init cannot set it up
+		}
+		if slices.ContainsFunc(all, func(p piece) bool { return p.kind == proxy && p.installed() }) {
+			return nil
+		}
+	}
+	if err := secret.Remove(h.Lookup); err != nil {
+		return errors.Join(errors.New("the secret of the proxy stays"), err)
+	}
+	return nil
 }

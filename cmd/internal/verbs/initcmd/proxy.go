@@ -1,7 +1,6 @@
 package initcmd
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
-
-// proxyURL is the address of the proxy that init sets up.
-var proxyURL = fmt.Sprintf("http://127.0.0.1:%d", proxyPort)
 
 // proxyPiece sends a client's API calls through the proxy, with the secret in a header.
 func (h home) proxyPiece(file setup.File, c *agent.Client) piece {
@@ -87,44 +83,4 @@ func (h home) withHeader(p piece, at []string) piece {
 		}
 		return headers.remove(text)
 	})
-}
-
-// extended returns a piece with further edits of its file.
-func extended(p piece, install, remove func([]byte) ([]byte, error)) piece {
-	first, last := p.install, p.remove
-	p.install = func(text []byte) ([]byte, error) {
-		text, err := first(text)
-		if err != nil {
-			return nil, err
-		}
-		return install(text)
-	}
-	p.remove = func(text []byte) ([]byte, error) {
-		text, err := remove(text)
-		if err != nil {
-			return nil, err
-		}
-		return last(text)
-	}
-	return p
-}
-
-// dropSecret deletes the secret of the proxy once no client that init set up uses it any more.
-func (h home) dropSecret(chosen []piece) error {
-	if !slices.ContainsFunc(chosen, func(p piece) bool { return p.kind == proxy }) {
-		return nil
-	}
-	for _, c := range agent.Clients {
-		all, err := h.pieces(c.Name)
-		if err != nil {
-			continue // init cannot set it up
-		}
-		if slices.ContainsFunc(all, func(p piece) bool { return p.kind == proxy && p.installed() }) {
-			return nil
-		}
-	}
-	if err := secret.Remove(h.Lookup); err != nil {
-		return errors.Join(errors.New("the secret of the proxy stays"), err)
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
@@ -103,4 +104,18 @@ func removeTOML(text []byte) ([]byte, error) {
 		return nil, errors.New("the line \"" + strings.TrimSpace(tomlEnd) + "\" is missing; remove our table by hand")
 	}
 	return append(bytes.Clone(before), after...), nil
+}
+
+var tableCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^command = .*$`) })
+
+// moveTable changes the command in the part of a TOML file that init wrote.
+func moveTable(text []byte, block string) []byte {
+	start := bytes.Index(text, []byte(tomlBegin))
+	end := bytes.Index(text, []byte(tomlEnd))
+	if end < start {
+		return text
+	}
+	command := tableCommand().FindString(block)
+	moved := tableCommand().ReplaceAllLiteral(text[start:end], []byte(command))
+	return bytes.Join([][]byte{text[:start], moved, text[end:]}, nil)
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// proxyPort is the port of the proxy that init sets up.
-const proxyPort = 8787
-
 // startPhrase is what follows the program in the command that starts the proxy unless it runs.
 const startPhrase = " proxy --ensure --port "
 
