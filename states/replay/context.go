@@ -98,7 +98,7 @@ func (f *Figures) defined() []standing {
 
 // chooseContexts evaluates the policy context: before each session of a project, what the sessions before it did not use is
 // switched off.
-func chooseContexts(list []*Figures) {
+func chooseContexts(list []*Figures, rule prefix.Rule) {
 	projects := map[string][]*Figures{}
 	var order []string
 	for _, f := range list {
@@ -118,7 +118,7 @@ func chooseContexts(list []*Figures) {
 		})
 		use := prefix.NewUse()
 		for _, f := range one {
-			f.context(use)
+			f.context(rule, use)
 			use.AddFacts(f.facts.Facts)
 		}
 	}
@@ -127,7 +127,7 @@ func chooseContexts(list []*Figures) {
 // context computes the outcome of the policy context. use counts the sessions before. A session that calls what is switched off
 // pays a turn, and everything is written to the cache once more, because the definitions stand in front; that part then saves
 // nothing in this session.
-func (f *Figures) context(use *prefix.Use) {
+func (f *Figures) context(rule prefix.Rule, use *prefix.Use) {
 	parts := make([]prefix.Part, len(f.facts.parts))
 	for i, p := range f.facts.parts {
 		parts[i] = p.Part
@@ -135,7 +135,7 @@ func (f *Figures) context(use *prefix.Use) {
 	f.facts.earlier = use.Sessions()
 	var o Outcome
 	last := 0 // the last call that calls what is switched off
-	for i, v := range prefix.Judge(parts, use) {
+	for i, v := range rule.Judge(parts, use) {
 		p := &f.facts.parts[i]
 		if !v.CanGo {
 			continue
@@ -165,6 +165,8 @@ type PrefixSaving struct {
 	Net     float64
 	Bill    float64
 	Known   float64 // price of the parts whose size is known
+	Movable float64 // price of those of them that a rule may let go
+	Unused  float64 // price of those of these that the session did not call
 	Prefix  float64 // price of all that stands before the user's first word
 	Hurt    bool    // the session called what was switched off
 }
@@ -175,6 +177,13 @@ func (f *Figures) PrefixSaving() PrefixSaving {
 	s := PrefixSaving{Earlier: f.facts.earlier, Off: o.gone, Net: o.Net(1), Bill: f.Total, Hurt: o.hurt, Prefix: f.facts.listed + f.contents[bill.Prefix].Sum()}
 	for _, p := range f.facts.parts {
 		s.Known += p.price
+		if prefix.Fixed(p.Part) != "" {
+			continue
+		}
+		s.Movable += p.price
+		if _, called := f.calls(p.Part); !called {
+			s.Unused += p.price
+		}
 	}
 	return s
 }

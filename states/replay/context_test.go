@@ -44,7 +44,7 @@ func TestContextOnPaper(t *testing.T) {
 	}
 	other := listing(t, "other", 20, false)
 	other.Session.Project = "/other"
-	chooseContexts(append(list, other))
+	chooseContexts(append(list, other), prefix.Standard())
 	tokens := float64(list[0].facts.parts[0].Tokens)
 	require.Greater(t, tokens, 150.0)
 	for _, f := range list {
@@ -120,7 +120,7 @@ func explainAddsUp(t *testing.T, s sessions.Session, saving ...Policy) {
 	t.Helper()
 	f, err := compute(t.Context(), s, Settings{Policies: everyPolicy}, everyPolicy)
 	require.NoError(t, err)
-	chooseContexts([]*Figures{f})
+	chooseContexts([]*Figures{f}, prefix.Standard())
 	f.facts.parts = []standing{{Part: prefix.Part{Kind: prefix.Tool, Name: "Workflow", Tokens: 1450}, price: 1234.5, gone: true}}
 	f.outcomes[Context] = Outcome{Gross: 1234.5, gone: 1450, hurt: true, Misses: 77.25, Wide: 77.25, Missed: 1, Turns: 1, again: 9}
 	f.outcomes[All] = f.together()

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
@@ -84,7 +86,7 @@ func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 		return Report{}, nil, err
 	}
 	if s.choosesContext() {
-		chooseContexts(order)
+		chooseContexts(order, cmp.Or(s.Rule, prefix.Standard()))
 	}
 	for _, f := range order {
 		if f.aside {

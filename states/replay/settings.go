@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
@@ -61,6 +62,8 @@ type Experiment struct {
 	// is, about to edit the file.
 	Asks    func(r bill.Result, careful bool) bool
 	Defined bool // count no definitions of this program's tools, as if they took the place of the client's
+
+	Rule prefix.Rule // by which the policy context chooses; zero: the standard one
 
 	Judged func(*Figures) // called with each session's figures, at the same time for several
 	Chosen func(*Figures) // called with them in reading order, after the policy context, which needs other sessions

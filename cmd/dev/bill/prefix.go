@@ -31,7 +31,11 @@ func evalContext(ctx context.Context, data, path string) error {
 			return err
 		}
 	}
-	page, err := inContext(string(text), prefixHead+rows.String())
+	rules, err := rulesTable(ctx, fixtures{dir: data, opened: opened})
+	if err != nil {
+		return err
+	}
+	page, err := inContext(string(text), prefixHead+rows.String()+rules)
 	if err != nil {
 		return err
 	}
@@ -40,12 +44,8 @@ func evalContext(ctx context.Context, data, path string) error {
 
 // prefixRows writes a row for each repository of a set.
 func prefixRows(ctx context.Context, b *strings.Builder, f fixtures, one set) error {
-	byRepository := map[string][]replay.PrefixSaving{}
-	with := replay.Experiment{Chosen: func(f *replay.Figures) {
-		name := folds.Repository(f.Session.Source, f.Session.ID)
-		byRepository[name] = append(byRepository[name], f.PrefixSaving())
-	}}
-	if _, err := f.replay(ctx, one, with, replay.Context); err != nil {
+	byRepository, err := prefixSavings(ctx, f, one, prefix.Standard())
+	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(byRepository)) {
@@ -54,15 +54,28 @@ func prefixRows(ctx context.Context, b *strings.Builder, f fixtures, one set) er
 	return nil
 }
 
-// prefixRow returns the row of a repository. Judged are the sessions with parts of known size and as many earlier sessions as a choice
-// needs.
+// prefixSavings returns what the policy context does by a rule to each session of a set, by repository.
+func prefixSavings(ctx context.Context, f fixtures, one set, rule prefix.Rule) (map[string][]replay.PrefixSaving, error) {
+	byRepository := map[string][]replay.PrefixSaving{}
+	with := replay.Experiment{Rule: rule, Chosen: func(f *replay.Figures) {
+		name := folds.Repository(f.Session.Source, f.Session.ID)
+		byRepository[name] = append(byRepository[name], f.PrefixSaving())
+	}}
+	_, err := f.replay(ctx, one, with, replay.Context)
+	return byRepository, err
+}
+
+// isJudged reports whether a session has parts of known size and as many earlier ones as a choice needs.
+func isJudged(s replay.PrefixSaving) bool { return s.Earlier >= prefix.MinSeen && s.Known > 0 }
+
+// prefixRow returns the row of a repository.
 func prefixRow(set, repository string, all []replay.PrefixSaving) string {
 	var sum replay.PrefixSaving // of those that are judged
 	var off []int
 	hurt, known, whole := 0, 0.0, 0.0
 	for _, s := range all {
 		known, whole = known+s.Known, whole+s.Prefix
-		if s.Earlier < prefix.MinSeen || s.Known == 0 {
+		if !isJudged(s) {
 			continue
 		}
 		off = append(off, s.Off)

@@ -42,7 +42,20 @@ type Verdict struct {
 	Why   string `json:"why"`
 }
 
-// The bounds of the rule.
+// Rule has the bounds of what could go.
+type Rule struct {
+	Tokens int // MinTokens
+	Seen   int // MinSeen
+	Late   int // LateSeen
+
+	// Rare is the share of the sessions that may have used what goes, from 0 to 1. The standard rule has 0.
+	Rare float64
+}
+
+// Standard returns the rule that the verb context and the policy context follow.
+func Standard() Rule { return Rule{Tokens: MinTokens, Seen: MinSeen, Late: LateSeen} }
+
+// The bounds of the standard rule.
 const (
 	MinTokens = 150 // of what can go, a whole server's or plugin's parts together
 	MinSeen   = 10  // sessions in which it could have been used
@@ -52,8 +65,11 @@ const (
 	LateSeen = 30
 )
 
+// Judge returns a verdict on each part, in the order of parts, by the standard rule.
+func Judge(parts []Part, use *Use) []Verdict { return Standard().Judge(parts, use) }
+
 // Judge returns a verdict on each part, in the order of parts.
-func Judge(parts []Part, use *Use) []Verdict {
+func (r Rule) Judge(parts []Part, use *Use) []Verdict {
 	together := map[origin]int{}
 	for _, p := range parts {
 		if p.Server != "" {
@@ -68,7 +84,7 @@ func Judge(parts []Part, use *Use) []Verdict {
 		if p.Server != "" && use.ofOrigin(originOf(p)) == 0 {
 			tokens = together[originOf(p)]
 		}
-		v.Why = v.stays(tokens)
+		v.Why = v.stays(r, tokens)
 		if v.CanGo = v.Why == ""; v.CanGo {
 			v.Why = fmt.Sprintf("used in none of %d sessions", v.Seen)
 		}
@@ -77,27 +93,37 @@ func Judge(parts []Part, use *Use) []Verdict {
 	return verdicts
 }
 
-// stays returns why a part stays, or "". tokens is the size of what would go with it.
-func (v Verdict) stays(tokens int) string {
-	least := MinSeen
-	if v.late() {
-		least = LateSeen
-	}
+// Fixed returns why no rule lets a part go, or "".
+func Fixed(p Part) string {
 	switch {
-	case v.Decided != "":
-		return "decided by " + v.Decided
-	case v.Kind == Memory:
+	case p.Decided != "":
+		return "decided by " + p.Decided
+	case p.Kind == Memory:
 		return "memory files are the user's"
-	case v.Kind == System, v.Kind == Other && v.Server == "":
+	case p.Kind == System, p.Kind == Other && p.Server == "":
 		return "no switch of the client removes it"
-	case v.Kind == Tool && Works(v.Part):
+	case p.Kind == Tool && Works(p):
 		return "agents work with it"
-	case v.Used > 0:
+	}
+	return ""
+}
+
+// stays returns why a part stays, or "". tokens is the size of what would go with it.
+func (v Verdict) stays(r Rule, tokens int) string {
+	least := r.Seen
+	if v.late() {
+		least = r.Late
+	}
+	why := Fixed(v.Part)
+	switch {
+	case why != "":
+		return why
+	case float64(v.Used) > r.Rare*float64(v.Seen):
 		return fmt.Sprintf("used in %d of %d sessions", v.Used, v.Seen)
 	case v.Seen < least:
 		return fmt.Sprintf("seen in %d sessions, of %d that are needed", v.Seen, least)
-	case tokens < MinTokens:
-		return fmt.Sprintf("less than %d tokens", MinTokens)
+	case tokens < r.Tokens:
+		return fmt.Sprintf("less than %d tokens", r.Tokens)
 	}
 	return ""
 }
