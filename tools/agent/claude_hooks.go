@@ -15,6 +15,7 @@ var claudeHooks = Hooks{
 	Events: []Event{
 		{Name: "PostToolUse", Matcher: "Bash|Read|Grep|mcp__.*", Timeout: 5}, {Name: "PostToolUseFailure", Matcher: "Bash", Timeout: 5},
 		{Name: "PreCompact", Timeout: 5}, {Name: "SessionStart", Matcher: "startup|resume|clear|compact", Was: "compact", Timeout: 5},
+		{Name: "Stop", Timeout: 5},
 	},
 	Enabled: []string{"enabledPlugins", "mcp-pruner@mcp-pruner"},
 	Read:    readClaude,
@@ -25,9 +26,13 @@ var claudeHooks = Hooks{
 	Add: func(text string) any {
 		return map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": "PostToolUseFailure", "additionalContext": text}}
 	},
+	Tell:    systemMessage,
 	Prelude: "CLAUDE_ENV_FILE",
 	Running: claudeRunning,
 }
+
+// systemMessage is an answer whose text the client shows to its user and not to its model.
+func systemMessage(text string) any { return map[string]any{"systemMessage": text} }
 
 func readClaude(m Message, kind func(string) string) (Call, Occasion) {
 	c := Call{
@@ -41,6 +46,8 @@ func readClaude(m Message, kind func(string) string) (Call, Occasion) {
 		return c, Compacted
 	case event == "SessionStart":
 		return c, Started
+	case event == "Stop":
+		return c, TurnEnded
 	case event != "PostToolUse" && event != "PostToolUseFailure":
 		return c, Unconcerned
 	}

@@ -30,6 +30,9 @@ type Hooks struct {
 	// Add returns the answer that shows the model a text beside the result of a tool that failed; nil: the client has none.
 	Add func(text string) any
 
+	// Tell returns the answer that shows the user a text at the end of the model's turn; nil: the client shows none.
+	Tell func(text string) any
+
 	// Prelude is the variable that names a file of shell commands, which the client runs before each command of its model;
 	// "" if there is none. It is set for the message that a session began.
 	Prelude string
@@ -58,6 +61,7 @@ const (
 	Compacted                   // it was
 	NextRequest                 // the messages of the next request, in which old results may be replaced
 	Started                     // a session began or goes on, before its first call
+	TurnEnded                   // the model has answered, and the user can be told something
 )
 
 // Call is what a client tells of a session and a call that has ended.

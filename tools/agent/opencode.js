@@ -1,5 +1,6 @@
 // Written by "mcp-pruner init opencode"; "mcp-pruner init opencode --uninstall" removes it.
-// After each tool it lets mcp-pruner shorten the output. On any fault the output stays.
+// After each tool it lets mcp-pruner shorten the output. On any fault the output stays. When the model has
+// answered, a toast says what was cut; MCP_PRUNER_TELL=off turns that off.
 
 // The agent's last words and the user's last prompt: what the output is wanted for.
 async function words(client, sessionID) {
@@ -17,8 +18,9 @@ async function words(client, sessionID) {
   }
 }
 
-export const McpPruner = async ({ client }) => {
+export const McpPruner = async ({ client, directory }) => {
   const calls = new Map()
+  const shortened = new Set() // sessions with news for the toast
   return {
     "tool.execute.before": async (input, output) => {
       calls.set(input.callID, output?.args)
@@ -37,8 +39,19 @@ export const McpPruner = async ({ client }) => {
         if (typeof shorter !== "string" || shorter === "") return
         if (typeof output.output === "string") output.output = shorter
         else block.text = shorter
+        shortened.add(sessionID)
       } catch {
         // the output stays as it is
+      }
+    },
+    event: async ({ event }) => {
+      const sessionID = event?.properties?.sessionID
+      if (event?.type !== "session.idle" || !shortened.delete(sessionID)) return
+      try {
+        const { message } = await ask({ event: "idle", sessionID, directory })
+        if (message) await client.tui.showToast({ body: { message, variant: "info" } })
+      } catch {
+        // nobody is told
       }
     },
   }

@@ -10,6 +10,7 @@ var opencodePlugin string
 var opencodeHooks = Hooks{
 	Plugin: opencodePlugin,
 	Read:   readOpencode,
+	Tell:   func(text string) any { return map[string]any{"message": text} },
 	Answer: func(_ Message, _ string, r Replacement) any { return map[string]any{"output": r.Text} },
 }
 
@@ -31,6 +32,8 @@ func readOpencode(m Message, kind func(string) string) (Call, Occasion) {
 	switch {
 	case c.Text != "":
 		return c, ToolEnded
+	case m.Text("event") == "idle":
+		return c, TurnEnded
 	case m.Text("event") == "messages":
 		return c, NextRequest
 	}

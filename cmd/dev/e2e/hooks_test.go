@@ -3,9 +3,13 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,6 +152,57 @@ func manyLedgers() string {
 		}
 	}
 	return b.String()
+}
+
+// TestClaudeTellsItsUser: when the model has answered, the client shows what was cut, and not again if nothing was cut since.
+func TestClaudeTellsItsUser(t *testing.T) {
+	log := native("I run the tests to see which one fails and why.", "Bash", map[string]any{"command": testLog, "description": "which test failed and why"})
+	w := hooked(t, only("claude"), log, done)
+	assert.Regexp(t, `"content":"Stop says: mcp-pruner: 1 result cut, [\d.]+k tokens less"`, w.claude())
+	w.env = append(w.env, "MCP_PRUNER_TELL=off")
+	assert.NotContains(t, w.claude(), "Stop says")
+}
+
+// TestOpencodeTellsItsUser: the client shows a toast, which it announces to all who follow its events. "opencode run" ends before it
+// could show one, so the client runs as the server behind its screen.
+func TestOpencodeTellsItsUser(t *testing.T) {
+	w := hooked(t, other("opencode"),
+		native("I run the tests to see which one fails and why.", "bash", map[string]any{"command": testLog, "description": "which test failed and why"}), done)
+	cmd := exec.Command(installed(w.client.program), "serve", "--port", strconv.Itoa(freePort(t)))
+	cmd.Dir, cmd.Env = w.dir, w.env
+	said, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	address := ""
+	for lines := bufio.NewScanner(said); address == "" && lines.Scan(); {
+		_, address, _ = strings.Cut(lines.Text(), "listening on ")
+	}
+	go io.Copy(io.Discard, said) //nolint:errcheck // until it ends
+	require.NotEmpty(t, address)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	ask := func(method, path, body string) io.ReadCloser {
+		r, err := http.NewRequestWithContext(ctx, method, address+path, strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = answer.Body.Close() })
+		return answer.Body
+	}
+	var session struct{ ID string }
+	require.NoError(t, json.NewDecoder(ask(http.MethodPost, "/session", "{}")).Decode(&session))
+	events := bufio.NewScanner(ask(http.MethodGet, "/event", ""))
+	events.Buffer(nil, 1<<22)
+	go func() { _, _ = io.Copy(io.Discard, ask(http.MethodPost, "/session/"+session.ID+"/message", `{"parts": [{"type": "text", "text": "how often is it tried?"}]}`)) }()
+	for events.Scan() {
+		if strings.Contains(events.Text(), `"tui.toast.show"`) {
+			assert.Regexp(t, `"message":"mcp-pruner: 1 result cut, [\d.]+k tokens less"`, events.Text())
+			return
+		}
+	}
+	t.Fatalf("there was no toast: %v", events.Err())
 }
 
 // TestClaudeShowsTheNoteWhole proves that the model is sent the note with the further windows of a long read itself, not

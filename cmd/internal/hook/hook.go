@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
@@ -84,6 +85,8 @@ func (s state) other(ctx context.Context, c *agent.Client, call agent.Call, occa
 		s.prelude(c)
 	case agent.ToolFailed:
 		return s.add(ctx, c, finished{Call: call})
+	case agent.TurnEnded:
+		return s.tell(c, call)
 	case agent.NextRequest:
 		return s.clear(ctx, call)
 	}
@@ -143,7 +146,7 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 
 // stays reports whether hooks are turned off for a session, its project, a tool or a call.
 func (s state) stays(call agent.Call, occasion agent.Occasion) bool {
-	if s.off(call.Session) || offIn(s.project(call.Folder)) {
+	if s.off(call.Session) || offIn(s.project(call.Folder), settings.Hook) {
 		return true
 	}
 	return (occasion == agent.ToolEnded || occasion == agent.ToolFailed) && (!s.tools.includes(call.Tool) || wantsWhole(call.Args))

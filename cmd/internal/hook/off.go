@@ -31,8 +31,8 @@ func isOff(value string) bool {
 	return false
 }
 
-// offIn reports whether a project turns the hooks off, by a line of its file.
-func offIn(project string) bool {
+// offIn reports whether a project turns something off, by a line of its file with the name of the setting.
+func offIn(project, setting string) bool {
 	if project == "" {
 		return false
 	}
@@ -46,7 +46,7 @@ func offIn(project string) bool {
 	}
 	for lines := bufio.NewScanner(io.LimitReader(f, 64<<10)); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), "=")
-		if strings.TrimSpace(name) == settings.Hook && isOff(value) {
+		if strings.TrimSpace(name) == setting && isOff(value) {
 			return true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -73,7 +74,7 @@ func sessionOf(lookup func(string) (string, bool)) string {
 // showPaused says whether the hooks are off for a session.
 func showPaused(w io.Writer, s state, session string) error {
 	what := "on"
-	if folder, err := os.Getwd(); s.off(session) || err == nil && offIn(s.project(folder)) {
+	if folder, err := os.Getwd(); s.off(session) || err == nil && offIn(s.project(folder), settings.Hook) {
 		what = "off"
 	}
 	_, err := fmt.Fprintf(w, "hooks are %s for session %s\n", what, session)

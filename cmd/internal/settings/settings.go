@@ -131,6 +131,9 @@ func FromEnv(env []string) Lookup {
 // Hook is the variable that turns hooks off: "off".
 const Hook = "MCP_PRUNER_HOOK"
 
+// Tell is the variable that turns off what hooks tell the user at the end of a turn: "off".
+const Tell = "MCP_PRUNER_TELL"
+
 // OtherTools is the setting that names the other servers and tools whose results are pruned.
 const OtherTools = "MCP_PRUNER_OTHER_TOOLS"
 

@@ -20,7 +20,7 @@ type Stray struct {
 // Unknown returns the strays of an environment, sorted by name.
 func Unknown(env []string) []Stray {
 	known := []string{
-		Hook,                      // of no server
+		Hook, Tell, // of no server
 		"MCP_PRUNER_PROXY_SECRET", // Codex takes a header from it
 	}
 	for _, r := range table() {

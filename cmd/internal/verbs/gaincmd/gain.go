@@ -142,17 +142,17 @@ func (g *Gain) add(e notes.Note, session *bill.Carried) {
 func (g *Gain) show(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s cut in %s: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n",
-		counted(g.Total.Results, "result"), counted(g.Sessions, "session"), g.Total.Tokens, g.Total.Gross)
+		notes.Counted(g.Total.Results, "result"), notes.Counted(g.Sessions, "session"), g.Total.Tokens, g.Total.Gross)
 	fmt.Fprintf(&b, "%d %s fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, plural(g.Total.Again, "was", "were"), g.Total.Rereads, g.Total.Net)
 	if g.Bill+g.Known.Net > 0 && g.Known.Results > 0 {
 		fmt.Fprintf(&b, "%s in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.\n",
-			counted(g.Known.Results, "result"), g.Known.Net, g.Net)
+			notes.Counted(g.Known.Results, "result"), g.Known.Net, g.Net)
 	}
 	if g.Total.Net < 0 {
 		b.WriteString("You lost: \"mcp-pruner init CLIENT --uninstall\" takes the hooks out.\n")
 	}
 	if g.Unknown > 0 {
-		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", counted(g.Unknown, "result"))
+		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", notes.Counted(g.Unknown, "result"))
 	}
 	b.WriteByte('\n')
 	table(&b, "tool", g.Tools)
