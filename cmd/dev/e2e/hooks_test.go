@@ -195,7 +195,9 @@ func TestOpencodeTellsItsUser(t *testing.T) {
 	require.NoError(t, json.NewDecoder(ask(http.MethodPost, "/session", "{}")).Decode(&session))
 	events := bufio.NewScanner(ask(http.MethodGet, "/event", ""))
 	events.Buffer(nil, 1<<22)
-	go func() { _, _ = io.Copy(io.Discard, ask(http.MethodPost, "/session/"+session.ID+"/message", `{"parts": [{"type": "text", "text": "how often is it tried?"}]}`)) }()
+	go func() {
+		_, _ = io.Copy(io.Discard, ask(http.MethodPost, "/session/"+session.ID+"/message", `{"parts": [{"type": "text", "text": "how often is it tried?"}]}`))
+	}()
 	for events.Scan() {
 		if strings.Contains(events.Text(), `"tui.toast.show"`) {
 			assert.Regexp(t, `"message":"mcp-pruner: 1 result cut, [\d.]+k tokens less"`, events.Text())
