@@ -114,5 +114,11 @@ func (f File) Write(m Model) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(out.Chmod(0o600), Write(out, m), out.Close())
+	if info, err := out.Stat(); err == nil && info.Mode().IsRegular() { // it may have been there, for others to read
+		err = out.Chmod(0o600)
+		if err != nil {
+			return errors.Join(err, out.Close())
+		}
+	}
+	return errors.Join(Write(out, m), out.Close())
 }

@@ -26,5 +26,8 @@ func find(system string, lookup func(string) (string, bool)) (string, error) {
 	return "", ErrUnknown
 }
 
+// PrefixReport returns the file in the directory with the last report of context on a client.
+func PrefixReport(dir, client string) string { return filepath.Join(dir, "context-"+client+".json") }
+
 // ErrUnknown says that the environment names no folder for data.
 var ErrUnknown = errors.New("neither XDG_STATE_HOME nor HOME is set")

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // Browser is a page in a headless Chromium.
@@ -128,3 +129,13 @@ func (b *Browser) Screen(scheme string, width, height int64) error {
 func (b *Browser) Screenshot() ([]byte, error) {
 	return chromedp.Run(b.Context, chromedp.FullScreenshot(100))
 }
+
+// Keys that Key presses.
+const (
+	Down  = kb.ArrowDown
+	Left  = kb.ArrowLeft
+	Right = kb.ArrowRight
+)
+
+// Key presses a key wherever the focus is.
+func (b *Browser) Key(key string) error { return chromedp.Do(b.Context, chromedp.KeyEvent(key)) }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,13 +64,27 @@ func eval[T any](t *testing.T, b *chromium.Browser, script string) T {
 	return got
 }
 
+// How long the page may take, and how often it is looked at.
+const (
+	patience = 30 * time.Second
+	tick     = 20 * time.Millisecond
+)
+
 // until waits for a condition of the page.
 func until(t *testing.T, b *chromium.Browser, script string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		got, err := chromium.Eval[bool](b, script)
 		return err == nil && got
-	}, 30*time.Second, 20*time.Millisecond, script)
+	}, patience, tick, script)
+}
+
+// await runs JavaScript that makes a promise and returns what the promise comes to.
+func await[T any](t *testing.T, b *chromium.Browser, script string) T {
+	t.Helper()
+	eval[bool](t, b, `(window.awaited = undefined, Promise.resolve(`+script+`).then(v => { window.awaited = [v]; }), true)`)
+	until(t, b, `window.awaited !== undefined`)
+	return eval[[]T](t, b, `window.awaited`)[0]
 }
 
 // calm checks that the page complained of nothing, and asked nobody but its host.
@@ -85,6 +100,7 @@ func calm(t *testing.T, b *chromium.Browser, host string) {
 // live is a running `mcp-pruner view`.
 type live struct {
 	host, file string
+	end        func() // ends the program
 }
 
 var announced = regexp.MustCompile(`^http://(127\.0\.0\.1:\d+)/ is opened by this file, once: (.*)$`)
@@ -99,10 +115,11 @@ func view(t *testing.T, h Home, args ...string) live {
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
+	end := sync.OnceFunc(func() {
 		cancel()
 		_ = cmd.Wait()
 	})
+	t.Cleanup(end)
 	lines := bufio.NewScanner(stderr)
 	require.True(t, lines.Scan(), "it said nothing")
 	m := announced.FindStringSubmatch(lines.Text())
@@ -111,7 +128,7 @@ func view(t *testing.T, h Home, args ...string) live {
 		for lines.Scan() { // so that it never waits for us
 		}
 	}()
-	return live{m[1], m[2]}
+	return live{m[1], m[2], end}
 }
 
 // open opens the page by its file, and waits until all sessions were read.

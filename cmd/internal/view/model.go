@@ -4,29 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
 // prefixes returns the reports that `mcp-pruner context` kept, by client. They have sizes and names, no texts.
 func (s Sources) prefixes() map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
 	for _, c := range agent.With(func(c *agent.Client) bool { return c.Prefix != nil }) {
-		text, err := os.ReadFile(PrefixFile(s.state(), c))
+		text, err := os.ReadFile(statedir.PrefixReport(s.state(), c.Name))
 		if err == nil && json.Valid(text) {
 			found[c.Name] = text
 		}
 	}
 	return found
-}
-
-// PrefixFile returns the file in a state directory with the last report of context on a client.
-func PrefixFile(state string, c *agent.Client) string {
-	return filepath.Join(state, "context-"+c.Name+".json")
 }
 
 // listedRecords is the number of records of a trace, the latest ones, that the page lists.

@@ -109,7 +109,7 @@ func (s Sources) Window(ctx context.Context, t transcript, key string) (Window, 
 	}
 	w := Window{Summary: summaryOf(t, o.bill.Session, o.cuts), Measured: o.bill.Measured, Failed: o.failed}
 	w.Key = key
-	w.Events = slices.Concat(o.cutEvents(), o.clearedEvents(), o.compactions())
+	w.Events = append(append(append([]Event{}, o.cutEvents()...), o.clearedEvents()...), o.compactions()...) // never nil
 	slices.SortStableFunc(w.Events, func(a, b Event) int { return a.Call - b.Call })
 	w.Columns = o.columns(w.Events)
 	for _, e := range w.Events {

@@ -4,14 +4,15 @@ function drawPrefix(byClient) {
   const clients = Object.keys(byClient || {});
   if (!clients.length) return void ($('prefix-about').textContent = 'Nothing is known yet: "mcp-pruner context CLIENT" measures it once, and this tab then shows it.');
   let now = clients[0];
-  const parts = () => byClient[now].parts.filter((p) => p.tokens > 0);
+  // After a change by context --apply what is off is not there any more.
+  const parts = ({ parts: list, after }) => list.filter((p) => p.tokens > 0 && (!after || after.parts.some((a) => a.kind === p.kind && a.name === p.name)));
   const state = (p) => p.can_go ? 'unused' : p.sessions_used > 0 ? 'used' : 'stays';
   const words = (p) => `${p.name}${p.server ? ` of ${p.server}` : ''}: ${count(p.tokens)} tokens, ${p.share_pct} %; ${p.why || ''}`;
 
   function show() {
     const r = byClient[now];
-    $('prefix-about').textContent = `${now} ${r.version || ''}: ${count(r.tokens)} tokens before the first word` + (r.bill_pct ? `, ${r.bill_pct} % of the bill` : '') + ` (${many(r.sessions, 'session')} counted).`;
-    const box = $('treemap'), W = Math.max(280, box.clientWidth), H = 300, list = parts().sort((a, b) => b.tokens - a.tokens);
+    $('prefix-about').textContent = `${now} ${r.version || ''}: ${count(r.after ? r.after.tokens : r.tokens)} tokens before the first word` + (r.bill_pct ? `, ${r.bill_pct} % of the bill` : '') + ` (${many(r.sessions, 'session')} counted).`;
+    const box = $('treemap'), W = Math.max(280, box.clientWidth), H = 300, list = parts(r).sort((a, b) => b.tokens - a.tokens);
     const tell = (p) => { $('prefix-told').textContent = words(p) + '.'; };
     box.replaceChildren(...squares(list, W, H).map(({ p, x, y, w, h }) => {
       const b = el('button', { type: 'button', class: state(p), 'aria-label': words(p), title: words(p) }, w > 46 && h > 16 ? p.name : '');

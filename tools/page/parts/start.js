@@ -25,6 +25,8 @@ async function start() {
     return null;
   }
 
+  addEventListener('unhandledrejection', (e) => failed(e.reason));
+
   $('title').textContent = model.title;
   $('about').textContent = model.about || '';
   const there = Object.keys(titles).filter((name) => model.live || model[name]), drawn = new Set();

@@ -125,6 +125,11 @@ func (o options) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if o.from == "" {
+		if err := report.keep(o.Project.Lookup); err != nil {
+			fmt.Fprintf(o.Stderr, "the report is not kept for mcp-pruner view: %v\n", err)
+		}
+	}
 	if o.json {
 		return report.writeJSON(o.Stdout)
 	}

@@ -1,6 +1,7 @@
 package contextcmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
 // Report is what the verb shows. Its JSON is a contract (SPEC part J).
@@ -65,6 +68,19 @@ func (o options) report(ctx context.Context, s seen) (*Report, error) {
 }
 
 func round(pct float64) float64 { return float64(int(100*pct+0.5)) / 100 }
+
+// keep leaves the report in the state directory, for the tab of `mcp-pruner view`. It has names and sizes, no texts.
+func (r *Report) keep(lookup func(string) (string, bool)) error {
+	dir, err := statedir.Find(lookup)
+	if err != nil {
+		return nil // nobody would look for it there
+	}
+	var text bytes.Buffer
+	if err := r.writeJSON(&text); err != nil {
+		return err
+	}
+	return replace.File{Path: statedir.PrefixReport(dir, r.Client)}.Write(text.Bytes())
+}
 
 func (r *Report) writeJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)

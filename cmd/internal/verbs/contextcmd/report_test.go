@@ -10,7 +10,9 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
 const session = `{"type":"user","sessionId":"a","cwd":"/p","message":{"role":"user","content":"go on"}}
@@ -39,4 +41,18 @@ func TestTheVendorsCount(t *testing.T) {
 	text, asJSON = shown()
 	require.Contains(t, text, "By the vendor's count, your newest session began with 20,100, your first words among them.\n")
 	require.Contains(t, asJSON, `"first_call_tokens": 20100`)
+}
+
+// What was measured is kept for the page, without a text of the request.
+func TestTheReportIsKept(t *testing.T) {
+	state := t.TempDir()
+	lookup := func(name string) (string, bool) { return state, name == "XDG_STATE_HOME" || name == "HOME" }
+	o := options{Project: capture.Project{Client: &agent.Claude, Folder: t.TempDir(), Lookup: lookup}}
+	r, err := o.report(t.Context(), seen{parts.Prefix{Tokens: 12000, Parts: []parts.Part{{Part: prefix.Part{Kind: prefix.Tool, Name: "Bash", Tokens: 12000}}}}, "2.1.329", true})
+	require.NoError(t, err)
+	require.NoError(t, r.keep(lookup))
+	kept, err := os.ReadFile(statedir.PrefixReport(filepath.Join(state, "mcp-pruner"), "claude"))
+	require.NoError(t, err)
+	require.Contains(t, string(kept), `"name": "Bash"`)
+	require.NoError(t, r.keep(func(string) (string, bool) { return "", false }), "without a state directory nothing is kept")
 }
