@@ -18,7 +18,7 @@ ARG COMMIT=""
 ARG DATE=""
 ARG TARGETOS
 ARG TARGETARCH
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -o /mcp-pruner \
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build "$(.ci/lean)" -trimpath -buildvcs=false -o /mcp-pruner \
     -ldflags "-s -w -buildid= -X github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs.commit=$COMMIT -X github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs.date=$DATE" ./cmd/mcp-pruner
 
 FROM gcr.io/distroless/static-debian12:nonroot

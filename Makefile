@@ -25,6 +25,8 @@
 GO ?= go
 # Without symbol tables the program is a third smaller; stack traces keep their names.
 STRIP := -ldflags '-s -w'
+# What a library does before main is put off: .ci/lean.
+LEAN = $$(GO=$(GO) .ci/lean)
 FUZZTIME ?= 10s
 SOAK ?= 10m
 BENCHTIME ?= 5s
@@ -44,11 +46,11 @@ dev = $(GO) -C cmd/dev build $(2) -o $(CURDIR)/.cache/dev/ ./$(1)
 
 # jeeves-mcp-pruner is the same program under another name.
 build:
-	$(GO) build $(STRIP) -o bin/ ./cmd/mcp-pruner
+	lean=$(LEAN) && $(GO) build $$lean $(STRIP) -o bin/ ./cmd/mcp-pruner
 	ln -sf mcp-pruner bin/jeeves-mcp-pruner
 
 install:
-	$(GO) install $(STRIP) ./cmd/mcp-pruner
+	lean=$(LEAN) && $(GO) install $$lean $(STRIP) ./cmd/mcp-pruner
 	@bin=$$($(GO) env GOBIN); bin=$${bin:-$$($(GO) env GOPATH)/bin}; ln -sf mcp-pruner "$$bin/jeeves-mcp-pruner"; \
 	echo "installed: $$bin/mcp-pruner"; \
 	case ":$$PATH:" in \

@@ -87,7 +87,11 @@ func (r *release) compile(ctx context.Context, system, to string) error {
 	goos, goarch, _ := strings.Cut(system, "/")
 	link := fmt.Sprintf("-s -w -buildid= -X %[1]s/cmd/internal/verbs.commit=%[2]s -X %[1]s/cmd/internal/verbs.date=%[3]s",
 		verbs.Repository, r.commit, r.when.Format(time.DateOnly))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", to, verbs.Repository+"/cmd/mcp-pruner")
+	lean, err := exec.CommandContext(ctx, "sh", ".ci/lean").Output()
+	if err != nil {
+		return fmt.Errorf(".ci/lean: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", strings.TrimSpace(string(lean)), "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", to, verbs.Repository+"/cmd/mcp-pruner")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, text)
