@@ -42,7 +42,8 @@ var claudeFormat = format{
 	},
 	reader: func(sub string) reader { return &claudeReader{session: Session{Source: agent.Claude.Name}, agent: sub} },
 	mayBePrompt: func(line []byte) bool {
-		result := bytes.Contains(line, []byte(`"tool_result"`)) && !bytes.Contains(line, []byte(`"text"`))
+		message, _, _ := bytes.Cut(line, beforeUnused)
+		result := bytes.Contains(message, []byte(`"tool_result"`)) && !bytes.Contains(message, []byte(`"text"`))
 		return bytes.Contains(line, []byte(`"user"`)) && !result
 	},
 }

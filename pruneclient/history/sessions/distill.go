@@ -15,6 +15,9 @@ const (
 	unused     = "toolUseResult"
 )
 
+// beforeUnused stands before the value of that member. It cannot be part of a string, where quotes are escaped.
+var beforeUnused = []byte(`,"` + unused + `":`)
+
 // distiller copies a JSON object and shortens it.
 type distiller struct {
 	in   *bufio.Reader

@@ -52,10 +52,11 @@ type tail struct {
 	end   int64 // offset of the end of what has not been read
 	least int64 // offset at which reading ends
 	chunk []byte
-	at    int64 // offset of the chunk
-	found []any // decoded lines in reverse order
-	held  int   // bytes of the lines of found
-	short *distiller
+	at    int64      // offset of the chunk
+	found []any      // decoded lines in reverse order
+	held  int        // bytes of the lines of found
+	short *distiller // of long lines, for which the time may end
+	plain *distiller // of others
 }
 
 // format returns the format of the lines.
@@ -93,6 +94,16 @@ func (t *tail) read(needs func(Session) history.Need) (Session, error) {
 
 // hold decodes and keeps a line. It skips an invalid one: the last line of a running session may be incomplete.
 func (t *tail) hold(line []byte) {
+	if _, value, has := bytes.Cut(line, beforeUnused); has && !bytes.HasPrefix(value, []byte("null")) { // a distilled line has null
+		if t.plain == nil {
+			t.plain = newDistiller(func() bool { return true })
+		}
+		short, err := t.plain.run(bytes.NewReader(line))
+		if err != nil {
+			return
+		}
+		line = short
+	}
 	t.held += len(line) + 1
 	e, err := t.format().decode(line)
 	if err == nil {
