@@ -139,6 +139,9 @@ func (n *notes) set(note Note, state noteState) {
 func (n *notes) interrupted() []Record {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if len(n.free) == slots && n.overflow == 0 {
+		return nil
+	}
 	raw, err := io.ReadAll(io.NewSectionReader(n.file, 0, max(n.end, ringBytes)))
 	if err != nil {
 		return nil

@@ -12,6 +12,9 @@ import (
 // was left out of it. They are not the tool's, a question never asks for them, and they have no meaning one without the
 // other. So they are no lines of a body: its head and its tail always stay.
 
+// headLetters are those with which all heads begin: most outputs need no expression.
+const headLetters = "CWEOTPIF"
+
 // heads match what a client writes before an output.
 var heads = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
@@ -37,6 +40,13 @@ var tails = sync.OnceValue(func() []*regexp.Regexp {
 		regexp.MustCompile(`(?:\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*\n(?:Background PIDs|Process Group PGID): [^\n]*\s*\z`),
 	}
 })
+
+// mayHaveTail reports whether one of tails can match: all but the last one end with a bracket.
+func mayHaveTail(output string) bool {
+	trimmed := strings.TrimRight(output, " \t\n\r\f\v")
+	return strings.Trim(trimmed[max(len(trimmed)-1, 0):], ")]>") == "" || strings.Contains(output[max(len(output)-maxFrame, 0):], " PIDs: ") ||
+		strings.Contains(output[max(len(output)-maxFrame, 0):], " PGID: ")
+}
 
 // fencedHead is what Gemini CLI writes between its fence and an output. Elsewhere it is a word of the output.
 var fencedHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\AOutput: `) })
@@ -88,15 +98,20 @@ func framed(text string) (head, output, tail string) {
 // peeled takes one fence, or one head and one tail, off an output. outside is the head that has been taken off already.
 func peeled(text, outside string) (head, output, tail string) {
 	start := text[:min(len(text), maxFrame)]
-	if m := fence().FindStringSubmatch(start); m != nil {
-		end := "\n</" + m[1] + ">"
-		if at := strings.LastIndex(text, end); at >= len(m[0]) && strings.TrimSpace(text[at+len(end):]) == "" {
-			return m[0], text[len(m[0]):at], text[at:]
+	if strings.HasPrefix(start, "<") {
+		if m := fence().FindStringSubmatch(start); m != nil {
+			end := "\n</" + m[1] + ">"
+			if at := strings.LastIndex(text, end); at >= len(m[0]) && strings.TrimSpace(text[at+len(end):]) == "" {
+				return m[0], text[len(m[0]):at], text[at:]
+			}
 		}
 	}
-	first := heads()
+	var first []*regexp.Regexp
+	if strings.Trim(start[:min(len(start), 1)], headLetters) == "" {
+		first = heads()
+	}
 	if strings.HasSuffix(outside, "<untrusted_context>\n") {
-		first = append(slices.Clone(heads()), fencedHead())
+		first = append(slices.Clone(first), fencedHead())
 	}
 	for _, h := range first {
 		if head = h.FindString(start); head != "" {
@@ -104,9 +119,12 @@ func peeled(text, outside string) (head, output, tail string) {
 		}
 	}
 	output = text[len(head):]
-	last := tails()
+	var last []*regexp.Regexp
+	if mayHaveTail(output) {
+		last = tails()
+	}
 	if strings.Contains(outside+head, "---\n") {
-		last = append(slices.Clone(tails()), searchTail())
+		last = append(slices.Clone(last), searchTail())
 	}
 	from := max(len(output)-maxFrame, 0)
 	for _, t := range last {

@@ -6,7 +6,7 @@ import "runtime/debug"
 // of its time would go into collecting what the one before it left.
 const gcPercent = 300
 
-// BoundMemory configures the garbage collector of a server, unless the user's environment does: it runs rarely below a
+// BoundMemory configures the garbage collector of a server or a hook, unless the user's environment does: it runs rarely below a
 // limit in bytes, and often above it.
 func BoundMemory(lookup func(string) (string, bool), limit int64) {
 	if _, set := lookup("GOGC"); !set {

@@ -66,7 +66,7 @@ func Parse(text string, names []string) (*Forest, error) {
 	for i, name := range names {
 		index[name] = int32(i)
 	}
-	f := &Forest{}
+	f := &Forest{Trees: make([]Tree, 0, strings.Count(text, "\n"))} // nearly every line is a tree
 	var features []int32
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
@@ -88,34 +88,33 @@ func Parse(text string, names []string) (*Forest, error) {
 				features = append(features, i)
 			}
 		default:
-			t, err := parseTree(line, features)
-			if err != nil {
-				return nil, fmt.Errorf("weights: tree %d: %w", len(f.Trees)+1, err)
+			f.Trees = append(f.Trees, Tree{})
+			if err := f.Trees[len(f.Trees)-1].parse(line, features); err != nil {
+				return nil, fmt.Errorf("weights: tree %d: %w", len(f.Trees), err)
 			}
-			f.Trees = append(f.Trees, t)
 		}
 	}
 	return f, nil
 }
 
-func parseTree(line string, features []int32) (t Tree, err error) {
+func (t *Tree) parse(line string, features []int32) (err error) {
 	fields := strings.Fields(line)
 	if len(fields) != Inner+Leaves {
-		return t, fmt.Errorf("%d fields instead of %d", len(fields), Inner+Leaves)
+		return fmt.Errorf("%d fields instead of %d", len(fields), Inner+Leaves)
 	}
 	for i, field := range fields[:Inner] {
 		if t.Nodes[i], err = parseNode(field, features); err != nil {
-			return t, err
+			return err
 		}
 	}
 	for i, field := range fields[Inner:] {
 		v, err := strconv.ParseInt(field, 10, 32)
 		if err != nil {
-			return t, err
+			return err
 		}
 		t.Leaf[i] = int32(v)
 	}
-	return t, nil
+	return nil
 }
 
 func parseNode(field string, features []int32) (Node, error) {
