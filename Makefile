@@ -1,6 +1,7 @@
 # make            what you would want before a commit
 # make demo       the server over stdio, one pruned read, before and after
-# make test       every test, with the race detector
+# make quick      for the everyday loop: style and every test whose code has changed, without the race detector
+# make test       every test, with the race detector where goroutines are
 # make bench      speed and memory, as ratios within one run (MEASURES="stdio http", BENCHTIME=5s, COUNT=1)
 # make bench-compare   the times of the last make bench beside cmd/dev/bench/baseline.txt; bench-baseline makes them the baseline
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
@@ -36,7 +37,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint test bench bench-compare bench-baseline quality train bill context-eval e2e soak live wire house fuzz docs site picture dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint quick test bench bench-compare bench-baseline quality train bill context-eval e2e soak live wire house fuzz docs site picture dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -81,9 +82,25 @@ lint:
 	.cache/dev/staticcheck -checks 'all,-ST1000' ./...
 	cd cmd/dev && $(CURDIR)/.cache/dev/staticcheck -checks 'all,-ST1000' ./...
 
+quick: check-fmt vet
+	$(GO) test ./...
+	$(GO) -C cmd/dev test ./...
+
+# Packages that compute alone, where the race detector finds nothing and takes ten times as long: the tests of the servers
+# and of the gateway run them with it. The development programs that start no goroutine are a list of what is left.
+ALONE := /(pruneclient/lineprune|tools/upstream$$)
+DEV_ALONE := /cmd/dev/(bill|causes|commonwords|dist|exact|folds|house|picture|quality|report|train)(/|$$)
+# $(call tests,RACE,WHERE,GREP) tests the packages of a module that grep picks.
+tests = $(GO) -C $(2) test $(1) $$($(GO) -C $(2) list ./... | grep $(3)) || failed=1
+
+# All four run even if one fails.
 test: rg
-	$(GO) test -race ./...
-	$(GO) -C cmd/dev test -race ./...
+	@failed=; set -x; \
+	$(call tests,-race,.,-vE '$(ALONE)'); \
+	$(call tests,,.,-E '$(ALONE)'); \
+	$(call tests,-race,cmd/dev,-vE '$(DEV_ALONE)'); \
+	$(call tests,,cmd/dev,-E '$(DEV_ALONE)'); \
+	test -z "$$failed"
 
 # The server beside a bare mcp-go server, what a trace costs, and the pruner's speed.
 bench: build
