@@ -67,38 +67,6 @@ func roundTrips(w *tabwriter.Writer, binary, root string) error {
 	return nil
 }
 
-// startUp measures the time from the start of the process to the answer to initialize.
-func startUp(w *tabwriter.Writer, binary, root string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(w, "process start to answer to initialize\tp50\tmax\t")
-	for _, s := range []struct {
-		name string
-		args []string
-	}{{"mcp-pruner", []string{binary}}, {"bare mcp-go", []string{self, bareArgument}}} {
-		var times []time.Duration
-		for range 40 {
-			began := time.Now()
-			c, err := start(root, nil, s.args[0], s.args[1:]...)
-			if err != nil {
-				return err
-			}
-			if _, err := c.ask(initialize); err != nil {
-				return err
-			}
-			times = append(times, time.Since(began))
-			if err := c.close(); err != nil {
-				return err
-			}
-		}
-		record("Start", s.name, times)
-		fmt.Fprintf(w, "%s\t%v\t%v\t\n", s.name, percentile(times, .5), percentile(times, 1))
-	}
-	return nil
-}
-
 // pings times ping while 100 calls start and sleep. For comparison it times ping of a bare server while this process
 // starts 100 shells: that time is the machine's share. Rounds alternate.
 func pings(w *tabwriter.Writer, binary, root string) error {
