@@ -49,14 +49,15 @@ type tail struct {
 	deadline      time.Time
 	now           func() time.Time
 
-	end   int64 // offset of the end of what has not been read
-	least int64 // offset at which reading ends
-	chunk []byte
-	at    int64      // offset of the chunk
-	found []any      // decoded lines in reverse order
-	held  int        // bytes of the lines of found
-	short *distiller // of long lines, for which the time may end
-	plain *distiller // of others
+	end    int64 // offset of the end of what has not been read
+	least  int64 // offset at which reading ends
+	chunk  []byte
+	breaks []int64    // line breaks in the chunk, but for those that have been passed
+	at     int64      // offset of the chunk
+	found  []any      // decoded lines in reverse order
+	held   int        // bytes of the lines of found
+	short  *distiller // of long lines, for which the time may end
+	plain  *distiller // of others
 }
 
 // format returns the format of the lines.
@@ -169,8 +170,11 @@ func (t *tail) lineStart() (int64, error) {
 				return 0, err
 			}
 		}
-		if i := bytes.LastIndexByte(t.chunk[:to-t.at], '\n'); i >= 0 {
-			return t.at + int64(i) + 1, nil
+		for last := len(t.breaks) - 1; last >= 0; last-- {
+			if i := t.breaks[last]; i < to-t.at {
+				return t.at + i + 1, nil
+			}
+			t.breaks = t.breaks[:last]
 		}
 		to = t.at
 	}
@@ -184,6 +188,15 @@ func (t *tail) load(to int64) error {
 	_, err := t.in.ReadAt(t.chunk, t.at)
 	if err == io.EOF {
 		err = nil
+	}
+	t.breaks = t.breaks[:0]
+	for i := 0; err == nil; i++ { // forwards: a search backwards takes the bytes one by one
+		next := bytes.IndexByte(t.chunk[i:], '\n')
+		if next < 0 {
+			break
+		}
+		i += next
+		t.breaks = append(t.breaks, int64(i))
 	}
 	return err
 }
