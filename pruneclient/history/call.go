@@ -50,12 +50,12 @@ type Replacement struct {
 
 // kinds maps the tool names of known clients and benchmarks.
 var kinds = map[string]Kind{
-	"read": Read, "read_file": Read, "read_text_file": Read, "view": Read, "notebookread": Read,
-	"bash": Bash, "bash_execute": Bash, "shell": Bash, "exec_command": Bash, "run_shell_command": Bash, "local_shell": Bash, "powershell": Bash,
-	"grep": Grep, "grep_search": Grep, "search_file_content": Grep,
+	"read": Read, "read_file": Read, "read_text_file": Read, "view": Read, "notebookread": Read, "read_files": Read,
+	"bash": Bash, "bash_execute": Bash, "shell": Bash, "exec_command": Bash, "run_shell_command": Bash, "local_shell": Bash, "powershell": Bash, "run_commands": Bash,
+	"grep": Grep, "grep_search": Grep, "search_file_content": Grep, "search_codebase": Grep,
 	"glob": Glob, "search_files": Glob, "list": Glob, "ls": Glob, "list_directory": Glob, "find_files": Glob,
-	"edit": Edit, "multiedit": Edit, "edit_file": Edit, "replace": Edit, "str_replace": Edit, "apply_patch": Edit, "notebookedit": Edit,
-	"write": Write, "write_file": Write, "create_file": Write,
+	"edit": Edit, "multiedit": Edit, "edit_file": Edit, "replace": Edit, "str_replace": Edit, "apply_patch": Edit, "notebookedit": Edit, "editor": Edit,
+	"write": Write, "write_file": Write, "create_file": Write, "create": Write,
 }
 
 // KindOf returns the kind of a tool by its name. For a tool of an MCP server, the part after the server's
@@ -82,7 +82,12 @@ func ParseCall(tool string, args map[string]any) ToolCall {
 	case Read:
 		c.File = text("file_path", "filePath", "path", "notebook_path", "absolute_path")
 		c.Offset, c.Limit = number(args, "offset", "start_line"), number(args, "limit")
-		if end := number(args, "end_line"); end > 0 && c.Limit == 0 {
+		end := number(args, "end_line")
+		if lines, _ := args["view_range"].([]any); len(lines) == 2 { // Copilot CLI; an end of -1 is that of the file
+			ends := map[string]any{"from": lines[0], "to": lines[1]}
+			c.Offset, end = number(ends, "from"), number(ends, "to")
+		}
+		if end > 0 && c.Limit == 0 {
 			c.Limit = max(end-max(c.Offset, 1)+1, 1)
 		}
 	case Bash:
@@ -96,7 +101,7 @@ func ParseCall(tool string, args map[string]any) ToolCall {
 		}
 	case Write:
 		c.File = text("file_path", "filePath", "path")
-		c.Replace = []Replacement{{New: text("content", "contents")}}
+		c.Replace = []Replacement{{New: text("content", "contents", "file_text")}}
 	}
 	return c
 }
@@ -122,7 +127,7 @@ func command(args map[string]any) string {
 func replacements(args map[string]any) []Replacement {
 	var out []Replacement
 	add := func(m map[string]any) {
-		r := Replacement{Old: firstText(m, "old_string", "oldString", "old_str"), New: firstText(m, "new_string", "newString", "new_str")}
+		r := Replacement{Old: firstText(m, "old_string", "oldString", "old_str", "oldText", "old_text"), New: firstText(m, "new_string", "newString", "new_str", "newText", "new_text")}
 		if r != (Replacement{}) {
 			out = append(out, r)
 		}

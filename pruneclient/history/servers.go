@@ -21,10 +21,11 @@ func (o OtherTools) Includes(tool string) bool {
 }
 
 // ofServer reports whether a client's name for a tool says that it belongs to a server: mcp__SERVER__tool in
-// Claude Code and Codex, mcp_SERVER_tool in Gemini CLI, SERVER_tool in opencode.
+// Claude Code and Codex, mcp_SERVER_tool in Gemini CLI, SERVER_tool in
+// opencode, SERVER__tool in Cline, SERVER-tool in Copilot CLI.
 func ofServer(tool, server string) bool {
 	tool, server = strings.ToLower(tool), strings.ToLower(server)
-	for _, prefix := range []string{"mcp__" + server + "__", "mcp_" + server + "_", server + "_"} {
+	for _, prefix := range []string{"mcp__" + server + "__", "mcp_" + server + "_", server + "_", server + "-"} {
 		if strings.HasPrefix(tool, prefix) {
 			return true
 		}

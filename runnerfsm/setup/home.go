@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -133,7 +134,7 @@ func (h Home) Folder(f agent.Folder) (string, error) {
 	if home == "" {
 		return "", fmt.Errorf("%s is not set, so the configuration of the client cannot be found: set it to your home folder", name)
 	}
-	return filepath.Join(home, f.Default, f.Below), h.absolute(name, home)
+	return filepath.Join(home, cmp.Or(f.On[runtime.GOOS], f.Default), f.Below), h.absolute(name, home)
 }
 
 func (h Home) get(variable string) string {

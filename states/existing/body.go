@@ -71,7 +71,7 @@ func (b Body) Original() (text string, first int) {
 const beforeLines = "<content>"
 
 // unnumbered removes consecutive line numbers in the form of Claude Code, " 12→code" or "12<tab>code", or
-// of opencode, "12: code" after a head. The text after the last numbered line becomes Tail.
+// of opencode, "12: code" after a head, or of Cline, "12 | code". The text after the last numbered line becomes Tail.
 func unnumbered(out string) (Body, bool) {
 	var t Body
 	rest := out
@@ -113,7 +113,7 @@ func numberedLine(line string) (n int, mark, code string, ok bool) {
 		return 0, "", "", false
 	}
 	n, _ = strconv.Atoi(trimmed[:end])
-	for _, mark := range []string{"→", "\t", ": "} { // Claude Code then and now, opencode
+	for _, mark := range []string{"→", "\t", ": ", " | "} { // Claude Code then and now, opencode, Cline
 		if code, ok := strings.CutPrefix(trimmed[end:], mark); ok {
 			return n, mark, code, true
 		}

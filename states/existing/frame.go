@@ -24,6 +24,9 @@ var heads = sync.OnceValue(func() []*regexp.Regexp {
 		// Gemini CLI: what was run, in older versions, and what is missing of a file.
 		regexp.MustCompile(`\ACommand: [^\n]*\nDirectory: [^\n]*\n(?:Output|Stdout): `),
 		regexp.MustCompile(`\AIMPORTANT: The file content has been truncated\.\n(?s:.{0,1000}?)\n--- FILE CONTENT \(truncated\) ---\n`),
+		// Qwen Code: the part of a file; Cline: the status.
+		regexp.MustCompile(`\AShowing lines \d+-\d+ of \d+ total lines\.\n\n---\n\n`),
+		regexp.MustCompile(`\A\[Command exited with code \d+\]\n`),
 		// Searches of opencode and Gemini CLI.
 		regexp.MustCompile(`\AFound \d+ (?:match|file)[^\n]*\n(?:---\n)?`),
 	}
@@ -36,6 +39,10 @@ var tails = sync.OnceValue(func() []*regexp.Regexp {
 		regexp.MustCompile(`\n*<bash_metadata>\n(?:[^<]|<[^/]|</[^b])*</bash_metadata>\s*\z`),
 		regexp.MustCompile(`\n*\((?:End of file|Showing lines|Output (?:truncated|capped)|Results? (?:is|are) truncated|File has more lines)[^\n]*\)\s*\z`),
 		regexp.MustCompile(`\n*\[Showing results with pagination[^\n]*\]\s*\z`),
+		// Copilot CLI and pi: status, then what is missing.
+		regexp.MustCompile(`\n*<shellId: \d+ completed with exit code -?\d+>\s*\z`),
+		regexp.MustCompile(`\n*\[(?:Showing lines \d|\d+ more lines in file\. )[^\n]*\]\s*\z`),
+		regexp.MustCompile(`\n*Command (?:exited with code -?\d+|aborted|timed out after [^\n]*)\s*\z`),
 		// Gemini CLI: status, signal and processes, then the end of the fence.
 		regexp.MustCompile(`(?:\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*\n(?:Background PIDs|Process Group PGID): [^\n]*\s*\z`),
 	}

@@ -6,15 +6,17 @@ import (
 )
 
 // Clients are the known clients. Nothing but a test changes it.
-var Clients = []*Client{&Claude, &Codex, &Gemini, &Opencode, &Cursor}
+var Clients = []*Client{&Claude, &Codex, &Gemini, &Opencode, &Copilot, &Qwen, &Cline, &Kilo, &Pi, &Cursor, &VSCode, &Zed, &JetBrains}
 
 // unknown stands for all other clients.
 var unknown = Client{}
 
-// Announced returns the client that gives a name as clientInfo.name. For a name that no client gives it returns a client
+// Announced returns the client that gives a name as clientInfo.name, or that and after a hyphen the server's. For a name that no client gives it returns a client
 // without a name, of which nothing is known.
 func Announced(name string) *Client {
-	return find(func(c *Client) bool { return name != "" && c.Announces == name })
+	return find(func(c *Client) bool {
+		return c.Announces != "" && (name == c.Announces || strings.HasPrefix(name, c.Announces+"-"))
+	})
 }
 
 // Named returns the client with a name as in commands, or one of which nothing is known.

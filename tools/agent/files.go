@@ -19,9 +19,10 @@ type Files struct {
 
 // Folder is a folder of the user.
 type Folder struct {
-	Variable string // its name stands in this variable of the environment
-	Default  string // below the home folder, if the variable is not set
-	Below    string // a folder below either
+	Variable string            // its name stands in this variable of the environment
+	Default  string            // below the home folder, if the variable is not set
+	On       map[string]string // the same on other systems, by their names as in runtime.GOOS
+	Below    string            // a folder below either
 }
 
 // File is a file in the client's folder.

@@ -10,8 +10,21 @@ type Transcripts struct {
 	// Database is the pattern of the names of databases, beside Folder; "" if there are none.
 	Database string
 
+	// Of returns the path of a session's transcript below Folder, for a client whose hooks are not told it; nil: they are.
+	Of func(session string) string
+
 	Lines Lines
 	Steps func(line []byte) []Step // OwnLines: the steps of a line, none if it has no meaning here
+
+	// Head returns what the first line of a transcript says of its session; ok is false if the line begins none of this client.
+	// Nil: the client's transcripts begin with a step.
+	Head func(line []byte) (h Head, ok bool)
+}
+
+// Head is what a transcript says of its session.
+type Head struct {
+	ID, Project, Version string
+	Begun                string // as in RFC 3339
 }
 
 // Lines is the format of the lines of transcripts.
@@ -39,6 +52,8 @@ type Step struct {
 	Type  string // attach: what it is
 
 	At time.Duration // call: since the session began; 0 if the transcript does not say
+
+	Stamp string // call: the same as a time in RFC 3339, of transcripts that have that
 
 	ID   string // use, result: of the tool call
 	Tool string // use, result

@@ -115,8 +115,11 @@ func command(limit time.Duration, dir, name string, args ...string) error {
 	return nil
 }
 
-// installed returns the absolute path of a path below node_modules.
+// installed returns the absolute path of a path below node_modules; an absolute path as it is.
 func installed(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
 	if path := filepath.Join(more, "node_modules", path); exists(path) {
 		return path
 	}

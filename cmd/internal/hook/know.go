@@ -2,10 +2,13 @@ package hook
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -27,8 +30,11 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 	}
 	var log history.Log
 	var session sessions.Session
+	if f.Transcript == "" {
+		f.Transcript = s.transcriptOf(c, f.Session)
+	}
 	if f.Transcript != "" {
-		session = s.transcript(c, *f, r.Call)
+		session = s.transcript(c, f, r.Call)
 		feed(&log, session.Steps, f.ID)
 	}
 	if f.Statusless {
@@ -52,10 +58,22 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 	return r.Know(&log, s.others).Prune
 }
 
+// transcriptOf returns the path of the transcript of a session whose client does not tell it, "" if there is none.
+func (s state) transcriptOf(c *agent.Client, session string) string {
+	if c.Transcripts.Of == nil || session == "" || session != filepath.Base(session) {
+		return ""
+	}
+	folders, err := setup.Home{Lookup: s.lookup}.Transcripts(c)
+	if err != nil || len(folders) == 0 {
+		return ""
+	}
+	return filepath.Join(folders[0], c.Transcripts.Of(session))
+}
+
 // transcript reads the session up to the call. Clients write their transcripts shortly after they run hooks, so it waits
 // for a call that is not there yet, unless the call itself says what it is for. In front of a session's first call even the
-// file can be missing.
-func (s state) transcript(c *agent.Client, f finished, call history.ToolCall) sessions.Session {
+// file can be missing. A client that does not tell the call's id writes the call: the last one of that tool without a result.
+func (s state) transcript(c *agent.Client, f *finished, call history.ToolCall) sessions.Session {
 	needs := func(session sessions.Session) history.Need { return needsOf(session, f.ID) }
 	var session sessions.Session
 	size := int64(-1)
@@ -68,13 +86,29 @@ func (s state) transcript(c *agent.Client, f finished, call history.ToolCall) se
 			size = info.Size()
 			session, _ = sessions.Tail(f.Transcript, c.Name, f.Agent, needs) // after an error, what has been read
 		}
+		if f.ID == "" && c.Transcripts.Of != nil {
+			f.ID = openCall(session, f.Tool)
+		}
 		_, ended := session.Exits[f.ID]
 		switch {
-		case f.ID == "", waited >= lateBy, session.Uses(f.ID) && (ended || !f.Statusless), call.About != "" && !f.Statusless && f.Shown == nil && f.preview == "":
+		case f.ID == "" && c.Transcripts.Of == nil, waited >= lateBy, session.Uses(f.ID) && (ended || !f.Statusless), call.About != "" && !f.Statusless && f.Shown == nil && f.preview == "":
 			return session
 		}
 		pause(lookAgain)
 	}
+}
+
+// openCall returns the id of the last call of a tool if it has no result yet, else "".
+func openCall(session sessions.Session, tool string) string {
+	for _, step := range slices.Backward(session.Steps) {
+		switch {
+		case step.Kind == sessions.Result && step.Tool == tool:
+			return ""
+		case step.Kind == sessions.Use && step.Tool == tool:
+			return step.ID
+		}
+	}
+	return ""
 }
 
 // feed adds the steps before a call to log. If the transcript does not contain the call yet, those are all steps.

@@ -34,7 +34,7 @@ func RuleFor(client, path string, home setup.Home) (rule Rule, ok bool, err erro
 	case err != nil:
 		return Rule{}, false, err
 	case c.Rule == nil:
-		return Rule{}, false, fmt.Errorf("%s has no rule that is known", client)
+		return Rule{}, false, fmt.Errorf("init writes none for %s: if it asks before its model runs \"mcp-pruner recover\", allow that there", client)
 	}
 	start, ok := c.ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
 	ok = ok && start == filepath.ToSlash(path) // in quotes it is another word to some of the clients

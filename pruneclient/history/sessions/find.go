@@ -52,8 +52,19 @@ func Files(paths []string) ([]string, error) {
 
 func isTranscript(path string) bool {
 	name := filepath.Base(path)
-	database, _ := filepath.Match("opencode*.db", name)
-	return database || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz") || opencodeFile(path)
+	return databaseOf(name) != nil || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz") || opencodeFile(path)
+}
+
+// databaseOf returns the client whose databases have names such as this one, or nil.
+func databaseOf(name string) *agent.Client {
+	at := slices.IndexFunc(agent.Clients, func(c *agent.Client) bool {
+		ok, _ := filepath.Match(c.Transcripts.Database, name)
+		return ok && name != ""
+	})
+	if at < 0 {
+		return nil
+	}
+	return agent.Clients[at]
 }
 
 // maxLine is the length in bytes of the longest line that is read; a longer one is skipped.

@@ -38,7 +38,7 @@ func formatOf(c *agent.Client) format {
 // clientOfLine returns the client whose transcript begins with a line, or nil.
 func clientOfLine(line []byte) *agent.Client {
 	for _, c := range agent.Clients {
-		if steps := c.Transcripts.Steps; steps != nil && len(steps(line)) > 0 {
+		if begins(c.Transcripts, line) {
 			return c
 		}
 	}
@@ -57,15 +57,30 @@ func clientOfLine(line []byte) *agent.Client {
 	return nil
 }
 
+// begins reports whether a line begins a transcript that the client's value reads.
+func begins(t agent.Transcripts, line []byte) bool {
+	if t.Head != nil {
+		_, ok := t.Head(line)
+		return ok
+	}
+	return t.Steps != nil && len(t.Steps(line)) > 0
+}
+
 // ownFormat is the format of a client whose value has a function that reads it.
 func ownFormat(c *agent.Client) format {
 	return format{
 		decode: func(line []byte) (any, error) {
-			steps := c.Transcripts.Steps(line)
-			if len(steps) == 0 {
+			e := ownEntry{steps: c.Transcripts.Steps(line)}
+			known := len(e.steps) > 0
+			if c.Transcripts.Head != nil {
+				var begins bool
+				e.head, begins = c.Transcripts.Head(line)
+				known = known || begins
+			}
+			if !known {
 				return nil, errNoStep
 			}
-			return steps, nil
+			return e, nil
 		},
 		reader:      func(string) reader { return &ownReader{session: Session{Source: c.Name}} },
 		mayBePrompt: func([]byte) bool { return true },
@@ -73,6 +88,12 @@ func ownFormat(c *agent.Client) format {
 }
 
 var errNoStep = errors.New("no step")
+
+// ownEntry is what a line says of the session, if it does, and its steps.
+type ownEntry struct {
+	head  agent.Head
+	steps []agent.Step
+}
 
 type ownReader struct {
 	session Session
@@ -82,9 +103,16 @@ type ownReader struct {
 func (r *ownReader) read() *Session { return &r.session }
 
 func (r *ownReader) entry(e any) {
-	steps, _ := e.([]agent.Step)
-	for _, s := range steps {
+	own, _ := e.(ownEntry)
+	if own.head.ID != "" && r.session.ID == "" {
+		r.session.ID = own.head.ID
+		r.session.begin(own.head.Project, own.head.Version, own.head.Begun)
+	}
+	for _, s := range own.steps {
 		step := Step(s)
+		if step.Stamp != "" {
+			step.At = r.session.since(step.Stamp)
+		}
 		use, known := r.uses[step.ID]
 		switch {
 		case step.Kind == Use && r.uses == nil:

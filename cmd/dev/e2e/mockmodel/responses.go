@@ -1,24 +1,28 @@
 package mockmodel
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 )
 
-// responses answers a request to the Responses API as Codex uses it.
+// responses answers a request to the Responses API as Codex and the OpenAI Agents SDK use it, which differ in the stream.
 func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		Input []struct {
-			Type string `json:"type"`
-			Role string `json:"role"`
-		} `json:"input"`
+		Stream bool            `json:"stream"`
+		Model  string          `json:"model"`
+		Input  json.RawMessage `json:"input"` // a text or items
 	}
 	if !m.receive(w, r, &body, func() bool { return true }) {
 		return
 	}
-	calls, outputs := 0, 0 // all calls of a turn precede their outputs
+	var items []struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(body.Input, &items) // a text: no items
+	calls, outputs := 0, 0                 // all calls of a turn precede their outputs
 	taken := 0
-	for _, item := range body.Input {
+	for _, item := range items {
 		switch item.Type {
 		case "function_call":
 			if calls == outputs {
@@ -29,7 +33,22 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 			outputs++
 		}
 	}
-	stream(w, responseEvents(fmt.Sprintf("resp_%d", taken), taken, m.turn(taken))...)
+	id, turn := fmt.Sprintf("resp_%d", taken), m.turn(taken)
+	if !body.Stream {
+		writeJSON(w, map[string]any{
+			"id": id, "object": "response", "created_at": 1, "status": "completed", "model": body.Model,
+			"output": responseItems(taken, turn), "usage": responseUsage(),
+		})
+		return
+	}
+	stream(w, responseEvents(id, taken, turn)...)
+}
+
+func responseUsage() map[string]any {
+	return map[string]any{
+		"input_tokens": 100, "input_tokens_details": nil, "output_tokens": 10,
+		"output_tokens_details": nil, "total_tokens": 110,
+	}
 }
 
 func responseEvents(id string, n int, t Turn) []map[string]any {
@@ -37,12 +56,8 @@ func responseEvents(id string, n int, t Turn) []map[string]any {
 	for _, item := range responseItems(n, t) {
 		events = append(events, map[string]any{"type": "response.output_item.done", "item": item})
 	}
-	usage := map[string]any{
-		"input_tokens": 100, "input_tokens_details": nil, "output_tokens": 10,
-		"output_tokens_details": nil, "total_tokens": 110,
-	}
 	return append(events, map[string]any{
-		"type": "response.completed", "response": map[string]any{"id": id, "usage": usage},
+		"type": "response.completed", "response": map[string]any{"id": id, "usage": responseUsage()},
 	})
 }
 

@@ -55,7 +55,7 @@ func printPlugin(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, setup.OpencodePlugin(opencodePlugin, self))
+	_, err = io.WriteString(w, setup.Plugin(string(opencode), opencodePlugin, self))
 	return err
 }
 

@@ -23,7 +23,7 @@ import (
 
 // clients are the names of the clients that init can set up.
 func clients() []string {
-	return agent.Names(agent.With(func(c *agent.Client) bool { return c.Hooks != nil }))
+	return agent.Names(agent.With(func(c *agent.Client) bool { return c.Hooks != nil || c.Servers.Entry != nil }))
 }
 
 // options holds the command line's flags.
@@ -148,6 +148,10 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 	case o.uninstall:
 		return all, nil
 	default:
+		if agent.Named(client).Hooks == nil {
+			wanted[mcp] = true
+			break
+		}
 		if agent.Named(client).Hooks.AsErrors {
 			return nil, command.Usagef("%s shows its model every result that a hook replaces as an error; choose --hooks all the same, or --mcp", client)
 		}

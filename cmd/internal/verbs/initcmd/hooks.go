@@ -106,8 +106,8 @@ func (h home) ours(v any, client string) bool {
 }
 
 // pluginPiece is a piece that is a whole file.
-func (h home) pluginPiece(file setup.File, plugin string) piece {
-	text := setup.OpencodePlugin(plugin, h.path, h.tools.arguments()...)
+func (h home) pluginPiece(file setup.File, c *agent.Client) piece {
+	text := setup.Plugin(c.Name, c.Hooks.Plugin, h.path, h.tools.arguments()...)
 	return piece{
 		kind: hooks, file: file,
 		install: func(now []byte) ([]byte, error) {

@@ -104,7 +104,7 @@ func replace(j *setup.JSON, value string, path []string) error {
 
 var pluginStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^const program = (".*")$`) })
 
-// pluginProgram returns the program that opencode's plugin starts.
+// pluginProgram returns the program that a client's plugin starts.
 func pluginProgram(text []byte) string {
 	m := pluginStart().FindSubmatch(text)
 	if m == nil {

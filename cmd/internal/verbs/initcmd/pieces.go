@@ -2,7 +2,6 @@ package initcmd
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
@@ -16,12 +15,13 @@ func (h home) pieces(client string) ([]piece, error) {
 		return nil, err
 	}
 	c := agent.Named(client)
-	if c.Hooks == nil {
-		return nil, fmt.Errorf("init cannot set up %s", client)
-	}
-	found := []piece{h.hookPiece(files.Hooks, c)}
-	if c.Hooks.Plugin != "" {
-		found[0] = h.pluginPiece(files.Hooks, c.Hooks.Plugin)
+	var found []piece
+	switch {
+	case c.Hooks == nil:
+	case c.Hooks.Plugin != "":
+		found = append(found, h.pluginPiece(files.Hooks, c))
+	default:
+		found = append(found, h.hookPiece(files.Hooks, c))
 	}
 	switch {
 	case c.Servers.Entry != nil:

