@@ -27,12 +27,17 @@ var Qwen = Client{
 	Shells:          Shells{Hooks: PowerShell, Tools: PowerShell},
 	Hooks:           &qwenHooks,
 	Servers:         Gemini.Servers,
-	Restrictions:    Restrictions{Settings: Gemini.Restrictions.Settings, Chosen: Gemini.Restrictions.Chosen, Marks: []string{"__"}},
+	Restrictions:    Restrictions{Settings: qwenRules, Chosen: Gemini.Restrictions.Chosen, Marks: []string{"__"}},
 	Base:            &Base{Variable: "OPENAI_BASE_URL"},
 	SearchesTools:   true,
 	ProjectVariable: "QWEN_PROJECT_DIR",
 	Secrets:         []string{"QWEN_", "OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
 }
+
+// qwenRules are those of the Gemini CLI and its own.
+var qwenRules = append([]Setting{
+	{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "ask"}, Refuses}, {[]string{"permissions", "allow"}, Allows},
+}, Gemini.Restrictions.Settings...)
 
 // qwenHooks: a PostToolUse hook that stops the call replaces its result by the reason, and the session goes on. Its user reads
 // that the tool was not run. A hook of a failed command can add a text.

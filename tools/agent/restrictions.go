@@ -16,6 +16,11 @@ type Restrictions struct {
 	OwnTools []string // names of the client's own tools, which no server's tool has
 }
 
+// Known reports whether anything is known of the client's restrictions. Of one without, servers cannot be moved safely.
+func (r Restrictions) Known() bool {
+	return len(r.Settings)+len(r.Files)+len(r.Folders)+len(r.Chosen) > 0
+}
+
 // Setting is one setting with rules.
 type Setting struct {
 	Path []string // "*" stands for every member

@@ -138,7 +138,9 @@ func setUpPi(w *world) {
 }
 
 // turn returns a turn with a text and a command for the client's own shell.
-func (c newer) turn(words, command string) mockmodel.Turn { return native(words, c.shell, c.args(command)) }
+func (c newer) turn(words, command string) mockmodel.Turn {
+	return native(words, c.shell, c.args(command))
+}
 
 // text returns what the model is shown of a result: of Cline, which shows JSON, the result of the only part.
 func (c newer) text(s seen) string {

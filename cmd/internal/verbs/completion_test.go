@@ -13,12 +13,12 @@ import (
 // TestCompletions: what the shells' completion scripts are told. They ask the program; ":0" allows files, ":4" does not.
 func TestCompletions(t *testing.T) {
 	for typed, want := range map[string]string{
-		"init ":                     "claude codex gemini opencode :4",
+		"init ":                     "claude codex gemini opencode copilot qwen cline kilo pi cursor vscode zed jetbrains :4",
 		"init claude ":              ":4",
-		"hook ":                     "claude codex gemini opencode :4",
+		"hook ":                     "claude codex gemini opencode copilot qwen cline kilo pi :4",
 		"install ":                  "claude codex :4",
 		"install claude --u":        "--uninstall :4",
-		"gateway init ":             "claude codex gemini opencode cursor :4",
+		"gateway init ":             "claude codex gemini opencode qwen kilo cursor :4",
 		"run --provider ":           "claude codex :4",
 		"run --provider claude --t": "--trace --transport :4",
 		"run --pruner ":             "embedded off :4",

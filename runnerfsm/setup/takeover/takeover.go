@@ -40,7 +40,7 @@ const entryName = "gateway"
 
 // Clients are the names of the clients whose configuration can be taken over.
 func Clients() []string {
-	return agent.Names(agent.With(func(c *agent.Client) bool { return c.Servers.Member != "" }))
+	return agent.Names(agent.With(func(c *agent.Client) bool { return c.Servers.Member != "" && c.Restrictions.Known() }))
 }
 
 // Of returns the files that a client's takeover concerns.
