@@ -152,6 +152,9 @@ func isLatin1(head []byte) bool {
 		windowsMarks = "\x80\x85\x91\x92\x93\x94\x95\x96\x97\x99"
 		layout       = "\t\n\f\r\x1b"
 	)
+	if utf8.Valid(head) { // nearly every text, and eight bytes at a time
+		return false
+	}
 	letters, row := 0, 0
 	for i, b := range head {
 		if b < 0x80 {

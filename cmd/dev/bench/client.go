@@ -80,6 +80,24 @@ func request(id int, tool string, args map[string]any) string {
 
 const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}`
 
+// firstTool opens the session and returns the name of the server's first tool.
+func (c *client) firstTool() (string, error) {
+	if _, err := c.ask(initialize); err != nil {
+		return "", err
+	}
+	line, err := c.ask(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	if err := json.Unmarshal(line, &answer); err != nil || len(answer.Result.Tools) == 0 {
+		return "", fmt.Errorf("no tools: %.300s", line)
+	}
+	return answer.Result.Tools[0].Name, nil
+}
+
 func percentile(times []time.Duration, p float64) time.Duration {
 	slices.Sort(times)
 	return times[min(len(times)-1, int(p*float64(len(times))))]

@@ -37,16 +37,17 @@ func gatewayCost(w *tabwriter.Writer, binary, root string) error {
 		return err
 	}
 	var times [2][]time.Duration
+	var names [2]string // a gateway gives some tools a name of its own
 	const blocks, perBlock = 40, 250
 	for block := range blocks {
 		for i, c := range []*client{direct, through} {
 			if block == 0 {
-				if _, err := c.ask(initialize); err != nil {
+				if names[i], err = c.firstTool(); err != nil {
 					return err
 				}
 			}
 			for n := range perBlock {
-				took, err := c.call(n+1, "read", map[string]any{})
+				took, err := c.call(n+1, names[i], map[string]any{})
 				if err != nil {
 					return err
 				}
