@@ -12,7 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
 )
 
 // fakeClock stands still until it is moved.
@@ -21,7 +24,8 @@ type fakeClock struct {
 	now time.Time
 }
 
-func newClock() *fakeClock { return &fakeClock{now: time.Now()} }
+// Databases keep microseconds.
+func newClock() *fakeClock { return &fakeClock{now: time.Now().Truncate(time.Microsecond)} }
 
 func (c *fakeClock) Now() time.Time {
 	c.mu.Lock()
@@ -40,6 +44,7 @@ func (c *fakeClock) advance(d time.Duration) {
 var (
 	backends = map[string]func(*testing.T) opener{"memory": inMemory, "sqlite": inSQLite}
 	shared   = map[string]func(*testing.T) opener{"sqlite": inSQLite}
+	ownClock = map[string]func(*testing.T) opener{"sqlite": inSQLite} // they count by the clock of each process
 )
 
 type opener func(recovery.Settings) (*recovery.Store, error)
@@ -51,6 +56,22 @@ func inSQLite(t *testing.T) opener {
 	return func(s recovery.Settings) (*recovery.Store, error) { return sqlite.Open(path, s) }
 }
 
+// inPostgres returns backends in databases of one server.
+func inPostgres(t *testing.T) map[string]func(*testing.T) opener {
+	server := postgrestest.Start(t)
+	return map[string]func(*testing.T) opener{"postgres": func(t *testing.T) opener {
+		name := server.Database(t)
+		return func(s recovery.Settings) (*recovery.Store, error) {
+			db, err := postgres.Open(postgres.Settings{Name: name})
+			require.NoError(t, err)
+			if s.Now == nil {
+				s.Now = time.Now // else the numbers are those of some seconds ago
+			}
+			return recoverypg.In(db, s)
+		}
+	}}
+}
+
 // store opens a store and closes it after the test.
 func (open opener) store(t *testing.T, s recovery.Settings) *recovery.Store {
 	t.Helper()
@@ -60,8 +81,23 @@ func (open opener) store(t *testing.T, s recovery.Settings) *recovery.Store {
 	return store
 }
 
-// TestBackends is what every backend passes.
+// TestBackends is what every backend passes, and TestBackendInPostgres the same with a database.
 func TestBackends(t *testing.T) {
+	passes(t, backends)
+	passesShared(t, shared)
+	for kind, fresh := range ownClock {
+		t.Run(kind+"/IgnoresAWallClockAhead", func(t *testing.T) { ignoresWallClock(t, fresh(t)) })
+	}
+}
+
+func TestBackendInPostgres(t *testing.T) {
+	in := inPostgres(t)
+	passes(t, in)
+	passesShared(t, in)
+}
+
+func passes(t *testing.T, backends map[string]func(*testing.T) opener) {
+	t.Helper()
 	for kind, fresh := range backends {
 		for name, test := range map[string]func(*testing.T, opener){
 			"KeepsTextsByteForByte": keepsTexts, "SharesIdenticalTexts": sharesTexts, "ForgetsAfterTheTTL": forgets,
@@ -78,11 +114,12 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-// TestSharedBackends is what every backend passes that several processes share.
-func TestSharedBackends(t *testing.T) {
+// passesShared is what every backend passes that several processes share.
+func passesShared(t *testing.T, shared map[string]func(*testing.T) opener) {
+	t.Helper()
 	for kind, fresh := range shared {
 		for name, test := range map[string]func(*testing.T, opener){
-			"LimitsHoldForAllTogether": limitsTogether, "SurvivesARestart": survivesRestart, "IgnoresAWallClockAhead": ignoresWallClock,
+			"LimitsHoldForAllTogether": limitsTogether, "SurvivesARestart": survivesRestart,
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) { test(t, fresh(t)) })
 		}
@@ -157,9 +194,9 @@ func forgets(t *testing.T, open opener) {
 	first := put(t, s, "one")
 	clock.advance(30 * time.Second)
 	second := put(t, s, "one")
-	clock.advance(30*time.Second - 1)
+	clock.advance(30*time.Second - time.Microsecond)
 	requireText(t, s, first, "one") // reading does not prolong
-	clock.advance(1)
+	clock.advance(time.Microsecond)
 	requireNotFound(t, s, first)
 	requireText(t, s, second, "one")
 	clock.advance(30 * time.Second)

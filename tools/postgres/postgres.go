@@ -157,8 +157,8 @@ func again(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		switch e.Code {
-		case "40001", "40P01", "57P01", "57P02", "57P05": // serialization, deadlock, ended by an administrator, by a crash, idle
-			return e.Code != "57P02"
+		case "40001", "40P01", "57P01", "57P05", "23503": // serialization, deadlock, ended by an administrator, idle, a text was dropped meanwhile
+			return true
 		}
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
@@ -15,6 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/states"
@@ -90,12 +92,26 @@ func openStore(o Options) (*recovery.Store, error) {
 		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes,
 		Report: func(m string) { o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": m})) },
 	}
-	if o.Settings.RecoveryStore == "" {
+	place, err := stores.Recovery(o.Settings)
+	switch {
+	case err != nil:
+		return nil, err
+	case place.Shared():
+		db, err := stores.Database(place, limits.Report)
+		if err != nil {
+			return nil, err
+		}
+		return recoverypg.In(db, limits)
+	case place.File == "":
 		return recovery.Open(limits)
 	}
-	store, err := sqlite.Open(o.Settings.RecoveryStore, limits)
+	store, err := sqlite.Open(place.File, limits)
 	if err != nil {
-		return nil, fmt.Errorf("MCP_PRUNER_RECOVERY_STORE: %w", err)
+		name := settings.Store
+		if o.Settings.RecoveryStore != "" {
+			name = "MCP_PRUNER_RECOVERY_STORE"
+		}
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return store, nil
 }

@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -24,7 +26,7 @@ func (p Place) Shared() bool { return p.Database.Name != "" }
 
 // The settings of today that name the file of one kind of state.
 const (
-	ledgerSetting   = "MCP_PRUNER_GC_STORE"
+	ledgerSetting   = ledger.Variable
 	recoverySetting = "MCP_PRUNER_RECOVERY_STORE"
 )
 
@@ -66,6 +68,29 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 	return Place{Database: postgres.Settings{Name: all, Direct: of(settings.StoreDirect)}}, nil
 }
 
+// Recovery returns the place of the originals of pruned outputs; without any, they are kept in memory.
+func Recovery(c settings.Settings) (Place, error) {
+	of := map[string]string{recoverySetting: c.RecoveryStore, settings.Store: c.Store, settings.StoreDirect: c.StoreDirect}
+	return Locate("", recoverySetting, ".originals", func(name string) (string, bool) { return of[name], of[name] != "" })
+}
+
+// Database opens a database. If it cannot be reached the process starts all the same, which warn is told; a schema of
+// another version is an error.
+func Database(p Place, warn func(message string)) (*postgres.DB, error) {
+	db, err := postgres.Open(p.Database)
+	if err != nil {
+		return nil, err
+	}
+	var version *postgres.VersionError
+	switch err := db.Check(context.Background()); {
+	case errors.As(err, &version):
+		return nil, errors.Join(version, db.Close())
+	case err != nil && warn != nil:
+		warn(fmt.Sprintf("%s: %v; until it can be used results stay whole", db.Name(), err))
+	}
+	return db, nil
+}
+
 // OpenKeys opens the API keys: in the database that MCP_PRUNER_STORE names, else in a file of the user. failed gets messages
 // about errors that do not prevent opening.
 func OpenKeys(given string, lookup settings.Lookup, failed func(message string)) (keys.Keys, error) {
@@ -74,7 +99,7 @@ func OpenKeys(given string, lookup settings.Lookup, failed func(message string))
 		return nil, err
 	}
 	if place.Shared() {
-		db, err := postgres.Open(place.Database)
+		db, err := Database(place, failed)
 		if err != nil {
 			return nil, err
 		}
