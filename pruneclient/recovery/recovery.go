@@ -97,7 +97,7 @@ func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
 	}
-	id := NewID()[:shortID]
+	id := ShortID()
 	for {
 		_, taken, err := s.backend.Get(ctx, id, s.settings.Now())
 		if err != nil {
@@ -106,11 +106,12 @@ func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
 		if !taken {
 			return s.put(ctx, id, text)
 		}
-		id = NewID()[:shortID]
+		id = ShortID()
 	}
 }
 
-const shortID = len("prn_") + 8
+// ShortID returns a new id, "prn_" and eight hexadecimal digits.
+func ShortID() string { return NewID()[:len("prn_")+8] }
 
 func (s *Store) put(ctx context.Context, id, text string) (string, error) {
 	i := Item{ID: id, Hash: sha256.Sum256([]byte(text)), Created: s.settings.Now()}

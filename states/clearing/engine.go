@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -26,7 +27,7 @@ import (
 // before they are applied, so that a restarted proxy sends the same bytes. Its first fields are to be set before its use.
 type Engine struct {
 	Store   contextgc.Ledger
-	Index   archive.Index
+	Index   Index
 	Machine existing.Machine // through which replaced results go; Client, Session and Keep are not used
 	Runs    *Runs
 	Back    func(client string) string // the command that recovers a text, without the id; nil: existing.DefaultBack
@@ -137,6 +138,7 @@ func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client strin
 	if err := e.Load(ctx); err != nil {
 		return Outcome{}, err
 	}
+	c.Owner = subject.Of(ctx)
 	e.keys.Identify(c)
 	marks := c.Marks()
 	if here := marks[len(marks)-1]; decide && len(here) > 0 {
@@ -214,7 +216,7 @@ func (w *walk) all(ctx context.Context, client string, decide bool) error {
 		w.apply(i)
 	}
 	known := w.enter(last)
-	decides := decide && !known && w.asks()
+	decides := decide && !known && w.asks() && (!w.remote() || recoverTool(w.Tools()) != "") // else nothing would lead back
 	if decides {
 		w.prune(ctx)
 	}
@@ -412,6 +414,9 @@ func (w *walk) decide(ctx context.Context, client string) error {
 // wayBack returns how a client's agent recovers a text, without the id: by a command, or by a tool of our server if the
 // request offers that tool and none that could run a command.
 func (w *walk) wayBack(client string) string {
+	if tool := recoverTool(w.Tools()); w.remote() && tool != "" {
+		return tool + " prune_id"
+	}
 	if tool := readTool(w.Tools()); tool != "" {
 		return tool + " file_path"
 	}
@@ -419,6 +424,19 @@ func (w *walk) wayBack(client string) string {
 		return existing.DefaultBack
 	}
 	return w.Back(client)
+}
+
+// remote reports whether the agent is on another machine than the commands of this program: it was authenticated, and its
+// originals are in a database.
+func (w *walk) remote() bool { return w.Owner != "" && w.Store.Shared() }
+
+// recoverTool returns the name of our tool recover_text, or "" if it is not offered.
+func recoverTool(offered []string) string {
+	i := slices.IndexFunc(offered, func(name string) bool { return strings.HasSuffix(strings.ToLower(name), "recover_text") })
+	if i < 0 {
+		return ""
+	}
+	return offered[i]
 }
 
 // readTool returns the name of our server's tool read, or "" if it is not offered, or if a command can be run.
@@ -454,7 +472,8 @@ func (w *walk) texts() []string {
 }
 
 // Known is Rewrite without the store: it applies earlier decisions and makes no new ones.
-func (e *Engine) Known(c *wire.Conversation) Outcome {
+func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {
+	c.Owner = subject.Of(ctx)
 	e.keys.Identify(c)
 	marks := c.Marks()
 	heads, _ := e.recall(marks)

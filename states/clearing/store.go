@@ -22,10 +22,10 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	if err := w.keep(ctx, client, changes); err != nil {
 		return err
 	}
-	unused, err := w.claim(changes)
+	unused, err := w.claim(ctx, changes)
 	defer func() {
 		for id := range unused {
-			w.Index.Release(id)
+			w.Index.Release(ctx, id)
 		}
 	}()
 	if err != nil {
@@ -127,17 +127,17 @@ func (w *walk) place() contextgc.Place {
 
 // claim records in changes the ids that the agent will be shown, and returns them. They are unique among all stores of
 // this user, unlike the ids of segments, which every ledger counts from 1.
-func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
+func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool, err error) {
 	project := archive.ProjectOf(w.WorkingFolder())
 	ids = make(map[string]bool, len(changes))
 	for i, ch := range changes {
 		text := w.Text(ch.result)
-		if changes[i].id = w.cutBefore(text); changes[i].id != "" {
+		if changes[i].id = w.cutBefore(ctx, text); changes[i].id != "" {
 			continue
 		}
 		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
 		e := archive.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, first)
-		if changes[i].id, err = w.Index.Claim(e); err != nil {
+		if changes[i].id, err = w.Index.Claim(ctx, e); err != nil {
 			return ids, err
 		}
 		ids[changes[i].id] = true
@@ -147,12 +147,12 @@ func (w *walk) claim(changes []change) (ids map[string]bool, err error) {
 
 // cutBefore returns the id of the original of a text that a hook has cut, if the agent may read it; "" for any other text. Once
 // the text is cleared, the same id brings the original back.
-func (w *walk) cutBefore(text string) string {
+func (w *walk) cutBefore(ctx context.Context, text string) string {
 	id := existing.CutID(text)
 	if id == "" {
 		return ""
 	}
-	if e, err := w.Index.Find(id); err != nil || !e.MayBeReadIn(w.WorkingFolder()) {
+	if e, err := w.Index.Find(ctx, id); err != nil || !e.MayBeReadIn(w.WorkingFolder()) {
 		return "" // the text only looks like one
 	}
 	return id
@@ -182,7 +182,7 @@ func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry 
 	if r.Arguments {
 		e.Type, e.Path = contextgc.Code, call.File
 	}
-	e.Project, e.Session, e.Tokens = contextgc.CleanID(client), c.Session, tokens.Claude(text)
+	e.Subject, e.Project, e.Session, e.Tokens = c.Owner, contextgc.CleanID(client), c.Session, tokens.Claude(text)
 	if folder := c.WorkingFolder(); folder != "" {
 		e.Project = contextgc.ProjectOf(folder)
 	}
@@ -208,7 +208,7 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 	if r.Fixed || r.Bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
-	if w.cutBefore(w.Text(r)) != "" {
+	if w.cutBefore(ctx, w.Text(r)) != "" {
 		return nil
 	}
 	call := w.calls[r.Index]

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
@@ -37,6 +38,12 @@ func Open(ctx context.Context, file string, failed func(message string)) (contex
 // Variable is the environment variable with the ledger's file name.
 const Variable = "MCP_PRUNER_GC_STORE"
 
+// The variable that names a place for all state, and how it names a file.
+const (
+	storeVariable = "MCP_PRUNER_STORE"
+	sqliteStore   = "sqlite:"
+)
+
 // Find returns the given file, else the one named in the environment, else the user's default. It returns an error if
 // the given file is there and not of SQLite: opening it would rename it as a damaged ledger.
 func Find(given string, lookup func(string) (string, bool)) (string, error) {
@@ -45,6 +52,9 @@ func Find(given string, lookup func(string) (string, bool)) (string, error) {
 	}
 	if file, ok := lookup(Variable); ok && file != "" {
 		return file, nil
+	}
+	if store, _ := lookup(storeVariable); strings.HasPrefix(store, sqliteStore) {
+		return strings.TrimPrefix(store, sqliteStore), nil
 	}
 	return File(lookup)
 }

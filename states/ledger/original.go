@@ -18,11 +18,16 @@ func Index(lookup func(string) (string, bool)) archive.Index {
 	return archive.Index{State: dir}
 }
 
+// Finder finds the entry of an id that an agent was shown.
+type Finder interface {
+	Find(ctx context.Context, id string) (archive.Entry, error)
+}
+
 // Shown returns a function that finds the hash of a text in a ledger's file by the id that an agent was shown, for an
 // agent that works in a folder.
-func Shown(index archive.Index, file, folder string) func(id string) (sum [sha256.Size]byte, ok bool) {
-	return func(id string) (sum [sha256.Size]byte, ok bool) {
-		e, err := index.Find(id)
+func Shown(index Finder, file, folder string) func(ctx context.Context, id string) (sum [sha256.Size]byte, ok bool) {
+	return func(ctx context.Context, id string) (sum [sha256.Size]byte, ok bool) {
+		e, err := index.Find(ctx, id)
 		return e.Sum(), err == nil && e.Ledger == file && e.MayBeReadIn(folder)
 	}
 }

@@ -19,6 +19,8 @@ type Ledger interface {
 
 	// Name returns the name by which others find this ledger: the absolute path of a file.
 	Name() string
+	// Shared reports whether the ledger is in a database, where it has other subjects' segments, too.
+	Shared() bool
 	// Lost reports that what others find under the ledger's name is no longer this one.
 	Lost() bool
 	// Shrink gives unused space back to the system.
@@ -144,6 +146,39 @@ type Changed struct {
 	Errors   []string // a text for each of the others; never nil
 	Freed    int      // tokens that are no longer in the context
 	Pinned   int      // number of segments refused because they are pinned
+}
+
+// ErrNoAction means that a segment cannot be changed in such a way.
+var ErrNoAction = errors.New("no such change")
+
+// Held is what a ledger has of a segment that is to be changed.
+type Held struct {
+	Known  bool
+	Tokens int
+	Pinned bool
+	Tier   Tier
+}
+
+// Admit reports whether a segment may be changed, and counts it or the reason in the result.
+func (c *Changed) Admit(id string, action Action, s Held) bool {
+	prunes := action == Stash || action == Delete
+	switch {
+	case !s.Known:
+		c.Errors = append(c.Errors, "Segment "+id+" not found")
+		return false
+	case prunes && s.Pinned:
+		c.Errors = append(c.Errors, "Segment "+id+" is pinned and cannot be pruned")
+		c.Pinned++
+		return false
+	case action == Stash && s.Tier == Stashed:
+		c.Errors = append(c.Errors, "Segment "+id+" is stashed already")
+		return false
+	}
+	c.Segments = append(c.Segments, id)
+	if prunes && s.Tier == Working {
+		c.Freed += s.Tokens
+	}
+	return true
 }
 
 // Place is a point of a history at which clearings were decided. Marks identify it: hashes of the results and words that

@@ -10,7 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
 )
 
 // ledgers are the implementations of contextgc.Ledger. Each makes an empty ledger with a clock; every call of what it returns
@@ -27,8 +30,27 @@ var ledgers = map[string]func(t *testing.T, now func() time.Time) (open func() c
 	},
 }
 
-// TestLedgers is what every implementation passes.
-func TestLedgers(t *testing.T) {
+// TestLedgers is what every implementation passes, and TestLedgerInPostgres the same with a database.
+func TestLedgers(t *testing.T) { passes(t, ledgers) }
+
+func TestLedgerInPostgres(t *testing.T) {
+	server := postgrestest.Start(t)
+	passes(t, map[string]func(t *testing.T, now func() time.Time) (open func() contextgc.Ledger){
+		"postgres": func(t *testing.T, now func() time.Time) func() contextgc.Ledger {
+			name := server.Database(t)
+			return func() contextgc.Ledger {
+				db, err := postgres.Open(postgres.Settings{Name: name})
+				require.NoError(t, err)
+				store := ledgerpg.In(db, now)
+				t.Cleanup(func() { assert.NoError(t, store.Close()) })
+				return store
+			}
+		},
+	})
+}
+
+func passes(t *testing.T, ledgers map[string]func(t *testing.T, now func() time.Time) (open func() contextgc.Ledger)) {
+	t.Helper()
 	for name, test := range map[string]func(*ledgerTest){
 		"Put": (*ledgerTest).put, "Get": (*ledgerTest).get, "List": (*ledgerTest).list, "Search": (*ledgerTest).search,
 		"Change": (*ledgerTest).change, "Old": (*ledgerTest).old, "Later": (*ledgerTest).later, "Decide": (*ledgerTest).decide,

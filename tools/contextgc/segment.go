@@ -43,6 +43,7 @@ const (
 
 // Segment is one entry of the ledger. Its text is stored separately, under its hash.
 type Segment struct {
+	Subject string // whose it is; "": the owner of the machine, or of the context in which it is stored
 	ID      string // short and unique within a project, such as s12
 	Project string
 	Task    string

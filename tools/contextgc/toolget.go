@@ -77,7 +77,7 @@ func (t Toolset) get(ctx context.Context, a getArgs) (output, error) {
 func (t Toolset) segment(ctx context.Context, a getArgs) (Segment, string, error) {
 	what := Reference{Project: a.Project, ID: a.ID}
 	if t.Shown != nil {
-		if hash, ok := t.Shown(a.ID); ok {
+		if hash, ok := t.Shown(ctx, a.ID); ok {
 			what.Hash = &hash
 		}
 	}

@@ -19,7 +19,7 @@ type Toolset struct {
 	Now     func() time.Time // nil: time.Now
 
 	// Shown returns the hash of the text with an id that an agent was shown, such as prn_3ddf8b97; nil: there are none.
-	Shown func(id string) (hash [sha256.Size]byte, ok bool)
+	Shown func(ctx context.Context, id string) (hash [sha256.Size]byte, ok bool)
 }
 
 // Tools returns context_gc_analyze, _prune, _pin, _unpin, context_get and

@@ -9,6 +9,7 @@ import (
 // Usage is a session's token usage as reported by the API, with the modelled saving by
 // clearing.
 type Usage struct {
+	Subject string    `json:"subject,omitempty"`
 	Session string    `json:"session"`
 	API     string    `json:"api"`
 	Model   string    `json:"model"`

@@ -13,3 +13,7 @@ func Text(s string) string {
 const DropTexts = `DELETE FROM mcp_pruner.texts t WHERE t.subject = $1 AND t.hash = ANY($2)
 	AND NOT EXISTS (SELECT 1 FROM mcp_pruner.originals o WHERE o.subject = t.subject AND o.hash = t.hash)
 	AND NOT EXISTS (SELECT 1 FROM mcp_pruner.segments s WHERE s.subject = t.subject AND s.hash = t.hash)`
+
+// AddText is the statement that stores a text of a subject, unless it is there: $1 is the subject, $2 the hash, $3 the size
+// and $4 the text.
+const AddText = `INSERT INTO mcp_pruner.texts (subject, hash, bytes, body) VALUES ($1, $2, $3, $4) ON CONFLICT (subject, hash) DO NOTHING`

@@ -16,21 +16,21 @@ import (
 // addLedger adds the tools of the toolset gc and reports every answer to the ledger, if the settings ask for either.
 func addLedger(p *states.Pipeline, o Options) error {
 	offers := slices.Contains(o.Settings.Toolsets, "gc")
-	if !offers && o.Settings.GCStore == "" {
+	if !offers && o.Settings.GCStore == "" && o.Settings.Store == "" {
 		return nil
 	}
 	tell := stores.LedgerFailed(o.Emit)
-	store, err := stores.OpenLedger(context.Background(), o.Settings.GCStore, settings.FromEnv(o.Env), tell)
+	store, err := stores.OpenLedger(context.Background(), "", stores.Lookup(o.Settings, o.Env), tell)
 	if err != nil {
 		return err
 	}
-	project, index := contextgc.ProjectOf(o.Settings.Root), ledger.Index(settings.FromEnv(o.Env))
+	project := contextgc.ProjectOf(o.Settings.Root)
 	if offers {
-		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(index, store.Name(), o.Settings.Root)}.Tools()...)
+		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(store.Index, store.Name(), o.Settings.Root)}.Tools()...)
 	}
 	failed := func(err error) { tell(err.Error()) }
 	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: failed})
-	stop := ledger.KeepClean(store, index, stores.Limits(o.Settings), failed)
+	stop := ledger.KeepClean(store, store.Files, stores.Limits(o.Settings), failed)
 	p.Closers = append(p.Closers, func() error {
 		stop()
 		return store.Close()

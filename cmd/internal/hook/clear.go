@@ -19,7 +19,7 @@ func (s state) clear(ctx context.Context, call agent.Call) []byte {
 	if err != nil {
 		return nil
 	}
-	store, err := stores.OpenLedger(ctx, "", s.lookup, nil)
+	store, err := stores.OpenOwnLedger(ctx, s.lookup)
 	if err != nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (s state) clear(ctx context.Context, call agent.Call) []byte {
 	records := openRecords(s.dir)
 	defer records.close()
 	e := &clearing.Engine{
-		Store: store, Index: archive.Index{State: s.dir}, Machine: existing.Machine{Emit: records.emit, Observers: records.observers},
+		Store: store, Index: clearing.Files{Index: archive.Index{State: s.dir}}, Machine: existing.Machine{Emit: records.emit, Observers: records.observers},
 		Runs: clearing.NewRuns(records.emit, nil, "", s.now), Back: s.wayBack, Policy: planner.DefaultPolicy(), Clears: true, Now: s.now,
 	}
 	outputs, err := e.Opencode(ctx, call.Folder, call.Session, messages)

@@ -18,7 +18,7 @@ const maxReminded = 8
 
 // mark notes a compaction in the ledger. A mark that cannot be stored is dropped.
 func (s state) mark(ctx context.Context, call agent.Call) {
-	store, err := stores.OpenLedger(ctx, "", s.lookup, nil)
+	store, err := stores.OpenOwnLedger(ctx, s.lookup)
 	if err != nil {
 		return
 	}
@@ -32,7 +32,7 @@ func (s state) mark(ctx context.Context, call agent.Call) {
 
 // remind names the largest outputs that a compaction removed and that can be recovered.
 func (s state) remind(ctx context.Context, c *agent.Client, call agent.Call) []byte {
-	store, err := stores.OpenLedger(ctx, "", s.lookup, nil)
+	store, err := stores.OpenOwnLedger(ctx, s.lookup)
 	if err != nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -25,6 +26,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
 // Policy selects what the proxy changes in requests.
@@ -87,21 +89,21 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	if o.Policy == Off {
 		return s, closeTelemetry
 	}
-	name, err := ledger.Find(o.Store, p.Lookup)
+	place, name, err := stores.LedgerPlace(o.Store, p.Lookup)
 	if err != nil {
 		s.health.failed(err)
 		return s, closeTelemetry
 	}
 	s.health.ledger = name
 	door := stores.Door{Settings: c, Version: o.Version, Transport: "proxy", Emit: emit, Sync: sync}
-	file := openTrace(door, name)
+	file := openTrace(door, traceBeside(place, name, p.Lookup))
 	var observers []states.Observer
 	if file != nil {
 		observers = append(observers, door.Tracer(file))
 	}
 	s.runs = clearing.NewRuns(emit, file, o.Version, time.Now)
 	s.health.open = func(ctx context.Context) (*work, error) {
-		return s.openWork(ctx, p, c, name, &clearing.Engine{
+		return s.openWork(ctx, p, c, o.Store, &clearing.Engine{
 			Machine: existing.Machine{Emit: emit, Observers: append(observers, told.Observers...)},
 			Runs:    s.runs, Back: wayBackOf(p), Policy: planner.DefaultPolicy(),
 			Clears: o.Policy != Prune, Prunes: o.Policy != GC, Others: c.OtherTools, Now: time.Now, SyncLog: sync,
@@ -124,18 +126,18 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 }
 
 // openWork opens the ledger for an engine.
-func (s *server) openWork(ctx context.Context, p command.Process, c settings.Settings, name string, e *clearing.Engine) (*work, error) {
-	store, err := stores.OpenLedger(ctx, name, p.Lookup, stores.LedgerFailed(s.emit))
+func (s *server) openWork(ctx context.Context, p command.Process, c settings.Settings, given string, e *clearing.Engine) (*work, error) {
+	store, err := stores.OpenLedger(ctx, given, p.Lookup, stores.LedgerFailed(s.emit))
 	if err != nil {
 		return nil, err
 	}
-	e.Store, e.Index = store, ledger.Index(p.Lookup)
+	e.Store, e.Index = store, store.Index
 	e.Report = s.health.failed
 	if err := e.Load(ctx); err != nil {
 		s.health.failed(err)
 	}
 	book := ledger.New(store, s.health.failed)
-	stopCleaning := ledger.KeepClean(store, e.Index, stores.Limits(c), func(err error) { stores.LedgerFailed(s.emit)(err.Error()) })
+	stopCleaning := ledger.KeepClean(store, store.Files, stores.Limits(c), func(err error) { stores.LedgerFailed(s.emit)(err.Error()) })
 	return &work{engine: e, usage: book.AddUsage, feed: func(c *wire.Conversation, client string) {
 		for _, r := range c.Last().Results {
 			if r.HasText() {
@@ -154,12 +156,25 @@ func wayBackOf(p command.Process) func(agent string) string {
 	return func(userAgent string) string { return wayback.Command(agent.Calling(userAgent).Name, p.Lookup) }
 }
 
+// traceBeside returns the file of a proxy's trace if the settings name none: beside the ledger's file, or in the state
+// directory of this machine's user. "" if there is neither.
+func traceBeside(place stores.Place, name string, lookup settings.Lookup) string {
+	folder := filepath.Dir(name)
+	if place.Shared() {
+		var err error
+		if folder, err = statedir.Find(lookup); err != nil {
+			return ""
+		}
+	}
+	return filepath.Join(folder, "proxy-trace.jsonl")
+}
+
 // openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the trace cannot be
 // opened, which is reported.
-func openTrace(door stores.Door, ledger string) *trace.File {
-	path := door.Settings.Trace
+func openTrace(door stores.Door, beside string) *trace.File {
+	path := cmp.Or(door.Settings.Trace, beside)
 	if path == "" {
-		path = filepath.Join(filepath.Dir(ledger), "proxy-trace.jsonl")
+		return nil
 	}
 	file, err := door.TraceAt(path)
 	if err != nil {

@@ -98,7 +98,7 @@ func TestEqualResultsWithEqualIds(t *testing.T) {
 			rest := last
 			for i := 0; strings.Contains(rest, "[cleared "); i++ {
 				_, rest, _ = strings.Cut(rest, "[cleared ")
-				require.Equal(t, text(i), original(t, r.engine.Index, rest), "result %d", i)
+				require.Equal(t, text(i), original(t, filesOf(r.engine), rest), "result %d", i)
 			}
 			c, err := wire.APIOf("/chat/completions").Parse(history(6))
 			require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
 	require.NotEqual(t, string(half), string(claudeHistory(40)))
 	sent := string(r.post(t, "/v1/messages", half))
 	require.Contains(t, sent, "[cleared ")
-	assert.Equal(t, strings.ReplaceAll(output(0), "ünlike", "\xed\xa0\x80 \\ud800"), original(t, r.engine.Index, sent))
+	assert.Equal(t, strings.ReplaceAll(output(0), "ünlike", "\xed\xa0\x80 \\ud800"), original(t, filesOf(r.engine), sent))
 	assert.NotContains(t, sent, "\ufffd")
 
 	r = newRig(t, database(t), Both)
@@ -160,7 +160,7 @@ func TestALedgerThatIsGone(t *testing.T) {
 			again := newRig(t, file, GC) // a new process, with a new ledger
 			sent := again.post(t, "/v1/messages", claudeHistory(91))
 			assert.Positive(t, cleared(sent))
-			assert.Equal(t, output(0), original(t, again.engine.Index, string(sent)))
+			assert.Equal(t, output(0), original(t, filesOf(again.engine), string(sent)))
 		})
 	}
 }

@@ -19,7 +19,7 @@ func TestWhatAHookCutKeepsItsID(t *testing.T) {
 		id := "prn_00000000"
 		if known {
 			var err error
-			id, err = archive.In(r.engine.Index.State).Put(passed("package", "the original"), "", 1)
+			id, err = archive.In(filesOf(r.engine).State).Put(passed("package", "the original"), "", 1)
 			require.NoError(t, err)
 		}
 		cut := existing.Header(existing.Cut{Kept: make([]int, 900), Total: 2000}, existing.DefaultBack+" "+id) + "\n" +

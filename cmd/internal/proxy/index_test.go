@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -45,7 +46,7 @@ func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
 		for n, id := range ids {
 			require.False(t, seen[id[1]], "an id names one text")
 			seen[id[1]] = true
-			code, text, _ := recoverVerb(t, one.engine.Index, id[1])
+			code, text, _ := recoverVerb(t, filesOf(one.engine), id[1])
 			require.Zero(t, code)
 			require.Equal(t, strings.ReplaceAll(output(n), "the output of call", words), text)
 		}
@@ -55,7 +56,7 @@ func TestTwoLedgersNeverMixTheirTexts(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, text, "both have a segment s1")
 	}
-	code, stdout, stderr := recoverVerb(t, one.engine.Index, "s1")
+	code, stdout, stderr := recoverVerb(t, filesOf(one.engine), "s1")
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, stderr, "mcp-pruner gc get s1 --store FILE")
@@ -70,7 +71,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		require.NoError(t, os.RemoveAll(file+suffix))
 	}
-	index := r.engine.Index
+	index := filesOf(r.engine)
 	missing := func() {
 		before, err := os.ReadDir(filepath.Dir(file))
 		require.NoError(t, err)
@@ -85,7 +86,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 	missing()
 	assert.NoFileExists(t, file)
 	again := newRig(t, file, GC)
-	again.engine.Index = index
+	again.engine.Index = clearing.Files{Index: index}
 	again.post(t, "/v1/messages", bytes.ReplaceAll(claudeHistory(40), []byte("the output of call"), []byte("a secret of call")))
 	require.NoError(t, again.store.Close())
 	missing()
@@ -94,7 +95,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 // If no id can be claimed, nothing is cleared, and the request arrives as it was.
 func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
 	r := newRig(t, database(t), GC)
-	blocked := filepath.Join(r.engine.Index.State, "index")
+	blocked := filepath.Join(filesOf(r.engine).State, "index")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
 	for n := range 3 {
 		body := claudeHistory(40 + n)
@@ -127,10 +128,10 @@ func TestAClearedResultBelongsToItsProject(t *testing.T) {
 			id := shownID.FindStringSubmatch(string(r.post(t, api.path, body)))[1]
 			for folder, want := range map[string]int{project: 0, filepath.Join(project, "sub"): 0, elsewhere: 1, filepath.Dir(project): 1} {
 				t.Chdir(folder)
-				code, stdout, stderr := recoverVerb(t, r.engine.Index, id)
+				code, stdout, stderr := recoverVerb(t, filesOf(r.engine), id)
 				require.Equal(t, want, code, "%s: %s", folder, stderr)
 				if code != 0 {
-					never, _, unknown := recoverVerb(t, r.engine.Index, "prn_00000000")
+					never, _, unknown := recoverVerb(t, filesOf(r.engine), "prn_00000000")
 					assert.Equal(t, code, never)
 					assert.Equal(t, strings.ReplaceAll(unknown, "prn_00000000", id), stderr, "as for an id that never was")
 					assert.Empty(t, stdout)

@@ -58,7 +58,7 @@ func TestSessionsAreCleared(t *testing.T) {
 				require.Equal(t, string(sent[n]), string(again.post(t, api.path, api.history(n))), "call %d, after a restart", n)
 			}
 			assert.Empty(t, again.seen, "nothing was decided anew")
-			assert.Equal(t, output(0), original(t, r.engine.Index, string(sent[59])), "the exact bytes")
+			assert.Equal(t, output(0), original(t, filesOf(r.engine), string(sent[59])), "the exact bytes")
 		})
 	}
 }
@@ -167,7 +167,7 @@ func TestSixtyFourSessionsAtOnce(t *testing.T) {
 				assert.Equal(t, bodies[i-1][:marker], body[:marker])
 			}
 		}
-		text := original(t, r.engine.Index, bodies[len(bodies)-1])
+		text := original(t, filesOf(r.engine), bodies[len(bodies)-1])
 		assert.Equal(t, strings.ReplaceAll(output(0), "the output of call", mark(session)+" call"), text)
 	}
 	r.runs.Close()
@@ -217,7 +217,7 @@ func TestFreshResultsArePruned(t *testing.T) {
 	assert.Contains(t, got, "got 3, want 4")
 	assert.Contains(t, got, `"is_error":true`)
 	assert.Equal(t, got, string(r.post(t, "/v1/messages", body)))
-	assert.Equal(t, log, original(t, r.engine.Index, got))
+	assert.Equal(t, log, original(t, filesOf(r.engine), got))
 }
 
 // Sessions that begin with the same call and the same short call id are not taken for each other: the first result of
@@ -229,7 +229,7 @@ func TestSessionsThatBeginAlikeAreDecidedEach(t *testing.T) {
 		body := oneCall("why do the tests of "+name+" fail", "call_0", "Bash", "go test ./...", text)
 		got := string(r.post(t, "/v1/messages", body))
 		assert.Less(t, len(got), len(body)/4, name)
-		assert.Equal(t, text, original(t, r.engine.Index, got))
+		assert.Equal(t, text, original(t, filesOf(r.engine), got))
 		r.server.feeding.Wait()
 	}
 }
@@ -299,7 +299,7 @@ func BenchmarkPrepareMegabyte(b *testing.B) {
 	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(b.TempDir(), "ledger.db")})
 	require.NoError(b, err)
 	defer func() { _ = store.Close() }()
-	e := &clearing.Engine{Store: store, Index: archive.Index{State: b.TempDir()}, Runs: clearing.NewRuns(nil, nil, "", time.Now),
+	e := &clearing.Engine{Store: store, Index: clearing.Files{Index: archive.Index{State: b.TempDir()}}, Runs: clearing.NewRuns(nil, nil, "", time.Now),
 		Policy: planner.DefaultPolicy(), Clears: true, Now: time.Now}
 	body := claudeHistory(125)
 	b.SetBytes(int64(len(body)))

@@ -216,7 +216,7 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 	}
 	x = &exchange{work: w, api: a, session: c.Session}
 	if !decides {
-		x.outcome = w.engine.Known(c)
+		x.outcome = w.engine.Known(r.Context(), c)
 		return x
 	}
 	x.outcome, err = s.decide(r.Context(), w, c, client, a)
@@ -240,7 +240,7 @@ func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, clie
 			s.health.failed(err)
 		}
 		s.runs.Failed(c.Session)
-		o = w.engine.Known(c)
+		o = w.engine.Known(ctx, c)
 	}
 	s.health.replaced.Add(int64(o.Fresh))
 	w.engine.Tell(a.Name, c, o)

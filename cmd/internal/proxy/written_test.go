@@ -44,7 +44,7 @@ func TestArgumentsOfEditsAreCleared(t *testing.T) {
 	last := string(sent[49])
 	require.Greater(t, cleared(sent[49]), 15)
 	assert.Equal(t, 49, strings.Count(last, `"file_path":"/r/`))
-	assert.Equal(t, written(0), original(t, r.engine.Index, last))
+	assert.Equal(t, written(0), original(t, filesOf(r.engine), last))
 	stub := regexp.MustCompile(`"\[cleared [^"]*"`)
 	n := -1
 	restored := stub.ReplaceAllFunc(sent[49], func([]byte) []byte {

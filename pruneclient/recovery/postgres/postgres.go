@@ -68,7 +68,7 @@ func (b *backend) at(now time.Time) *time.Time {
 func (b *backend) Put(ctx context.Context, i recovery.Item, text string) error {
 	owner := subject.Of(ctx)
 	insert := func(ctx context.Context, q postgres.Querier) error {
-		_, err := q.Exec(ctx, `WITH t AS (INSERT INTO mcp_pruner.texts (subject, hash, bytes, body) VALUES ($1, $2, $3, $4) ON CONFLICT (subject, hash) DO NOTHING)
+		_, err := q.Exec(ctx, `WITH t AS (`+postgres.AddText+`)
 			INSERT INTO mcp_pruner.originals (subject, id, hash, expires_at) VALUES ($1, $5, $2, COALESCE($6, now()) + $7 * interval '1 microsecond')`,
 			owner, i.Hash[:], int64(len(text)), []byte(text), i.ID, b.at(i.Created), b.limits.TTL.Microseconds())
 		return err

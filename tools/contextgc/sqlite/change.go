@@ -39,30 +39,16 @@ func (s *Store) Change(ctx context.Context, project string, ids []string, action
 // change changes one segment.
 func (s *Store) change(tx *sql.Tx, project, id string, action contextgc.Action, result *contextgc.Changed) error {
 	var seq int64
-	var tokens int
-	var pinned bool
-	var tier contextgc.Tier
+	var held contextgc.Held
 	var hash []byte
 	err := tx.QueryRow(`SELECT seq, tokens, pinned, tier, hash FROM segments WHERE project = ? AND id = ?`, project, id).
-		Scan(&seq, &tokens, &pinned, &tier, &hash)
-	prunes := action == contextgc.Stash || action == contextgc.Delete
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		result.Errors = append(result.Errors, "Segment "+id+" not found")
-		return nil
-	case err != nil:
+		Scan(&seq, &held.Tokens, &held.Pinned, &held.Tier, &hash)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
-	case prunes && pinned:
-		result.Errors = append(result.Errors, "Segment "+id+" is pinned and cannot be pruned")
-		result.Pinned++
-		return nil
-	case action == contextgc.Stash && tier == contextgc.Stashed:
-		result.Errors = append(result.Errors, "Segment "+id+" is stashed already")
-		return nil
 	}
-	result.Segments = append(result.Segments, id)
-	if prunes && tier == contextgc.Working {
-		result.Freed += tokens
+	held.Known = err == nil
+	if !result.Admit(id, action, held) {
+		return nil
 	}
 	switch action {
 	case contextgc.Stash:
@@ -74,7 +60,7 @@ func (s *Store) change(tx *sql.Tx, project, id string, action contextgc.Action, 
 	case contextgc.Touch:
 		_, err = tx.Exec(`UPDATE segments SET touched = ?, refs = refs + 1 WHERE seq = ?`, s.settings.Now().UnixMicro(), seq)
 	default:
-		err = errors.New("no such change")
+		err = contextgc.ErrNoAction
 	}
 	return err
 }

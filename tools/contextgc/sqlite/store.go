@@ -98,6 +98,9 @@ func prepare(db *sql.DB) error {
 // Name returns the absolute path of the file.
 func (s *Store) Name() string { return s.file.Path() }
 
+// Shared implements contextgc.Ledger.
+func (s *Store) Shared() bool { return false }
+
 // Lost reports that the file was removed or replaced while it was open, so that no other
 // process finds what it contains.
 func (s *Store) Lost() bool { return s.file.Lost() }

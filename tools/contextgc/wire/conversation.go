@@ -16,6 +16,7 @@ import (
 // Conversation is the history that a request contains.
 type Conversation struct {
 	document
+	Owner   string        // whose it is, mixed into every key; "": the owner of the machine
 	Session string        // the client's session id, or a hash of the conversation's beginning
 	Base    int           // bytes of the system prompt and the tool definitions
 	Life    time.Duration // how long the provider's cache keeps this request after its last use, at least

@@ -52,6 +52,9 @@ func (k *Keyring) Identify(c *Conversation) {
 		if !distinctive(r.ID) { // another session may have such a result, too
 			r.Key = sha256.Sum256(append(beginning[:], r.Key[:]...))
 		}
+		if c.Owner != "" { // nor may one owner's decisions replace another's results
+			r.Key = sha256.Sum256(append([]byte(c.Owner+"\x00"), r.Key[:]...))
+		}
 		n := equal[r.Key]
 		equal[r.Key]++
 		if n > 0 {

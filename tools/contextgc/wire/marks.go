@@ -23,6 +23,9 @@ func (c *Conversation) Marks() [][]Key {
 		add := func(kind byte, parts ...[]byte) {
 			hash := sha256.New()
 			hash.Write([]byte{kind})
+			if c.Owner != "" {
+				parts = append(parts, []byte(c.Owner))
+			}
 			for _, p := range parts {
 				hash.Write(binary.AppendUvarint(nil, uint64(len(p))))
 				hash.Write(p)

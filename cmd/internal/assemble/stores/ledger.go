@@ -1,22 +1,70 @@
 package stores
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
 )
+
+// Ledger is an open ledger with what belongs to its place.
+type Ledger struct {
+	contextgc.Ledger
+	Index clearing.Index // of the ids that are shown for its texts
+	Files archive.Index  // the same in a state directory, which has to be cleaned; State "": there is none
+}
+
+// LedgerPlace returns the place of the ledger and its name: a file, or a database without its password.
+func LedgerPlace(given string, lookup settings.Lookup) (p Place, name string, err error) {
+	if p, err = Locate(given, ledger.Variable, "", lookup); err != nil || p.Shared() {
+		return p, postgres.Redact(p.Database.Name), err
+	}
+	name, err = ledger.Find(cmp.Or(given, p.File), lookup)
+	return p, name, err
+}
 
 // OpenLedger opens the ledger with the given name, else the one that the environment names, else the user's. failed gets
 // messages about errors that do not prevent opening; nil: they are dropped.
-func OpenLedger(ctx context.Context, given string, lookup func(string) (string, bool), failed func(message string)) (contextgc.Ledger, error) {
-	file, err := ledger.Find(given, lookup)
+func OpenLedger(ctx context.Context, given string, lookup settings.Lookup, failed func(message string)) (Ledger, error) {
+	place, file, err := LedgerPlace(given, lookup)
 	if err != nil {
-		return nil, err
+		return Ledger{}, err
 	}
-	return ledger.Open(ctx, file, failed)
+	if !place.Shared() {
+		return openFile(ctx, file, lookup, failed)
+	}
+	db, err := Database(place, failed)
+	if err != nil {
+		return Ledger{}, err
+	}
+	return Ledger{Ledger: ledgerpg.In(db, time.Now), Index: recoverypg.Shown{DB: db}}, nil
+}
+
+// OpenOwnLedger opens the ledger of this machine's user, for hooks: they run where agents do, and never wait for a database.
+func OpenOwnLedger(ctx context.Context, lookup settings.Lookup) (Ledger, error) {
+	file, err := ledger.Find("", lookup)
+	if err != nil {
+		return Ledger{}, err
+	}
+	return openFile(ctx, file, lookup, nil)
+}
+
+func openFile(ctx context.Context, file string, lookup settings.Lookup, failed func(message string)) (Ledger, error) {
+	store, err := ledger.Open(ctx, file, failed)
+	if err != nil {
+		return Ledger{}, err
+	}
+	files := ledger.Index(lookup)
+	return Ledger{Ledger: store, Index: clearing.Files{Index: files}, Files: files}, nil
 }
 
 // LedgerFailed returns a function that reports what fails in a ledger to the event log.

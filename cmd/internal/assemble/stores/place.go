@@ -70,8 +70,19 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 
 // Recovery returns the place of the originals of pruned outputs; without any, they are kept in memory.
 func Recovery(c settings.Settings) (Place, error) {
-	of := map[string]string{recoverySetting: c.RecoveryStore, settings.Store: c.Store, settings.StoreDirect: c.StoreDirect}
-	return Locate("", recoverySetting, ".originals", func(name string) (string, bool) { return of[name], of[name] != "" })
+	return Locate("", recoverySetting, ".originals", Lookup(c, nil))
+}
+
+// Lookup returns the variables of an environment, with those that name places as settings have them.
+func Lookup(c settings.Settings, env []string) settings.Lookup {
+	given := map[string]string{recoverySetting: c.RecoveryStore, ledgerSetting: c.GCStore, settings.Store: c.Store, settings.StoreDirect: c.StoreDirect}
+	others := settings.FromEnv(env)
+	return func(name string) (string, bool) {
+		if v, known := given[name]; known {
+			return v, v != ""
+		}
+		return others(name)
+	}
 }
 
 // Database opens a database. If it cannot be reached the process starts all the same, which warn is told; a schema of

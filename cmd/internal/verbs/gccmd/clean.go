@@ -75,7 +75,7 @@ func (v *verb) cleanTo(ctx context.Context, limits contextgc.Limits) error {
 	if done.Before, err = store.Size(ctx); err != nil {
 		return err
 	}
-	if done.Removed, err = ledger.Clean(ctx, store, ledger.Index(v.p.Lookup), limits); err != nil {
+	if done.Removed, err = ledger.Clean(ctx, store, store.Files, limits); err != nil {
 		return err
 	}
 	if err := store.Shrink(ctx); err != nil {

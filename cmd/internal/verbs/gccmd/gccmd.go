@@ -76,7 +76,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 		return err
 	}
 	folder, _ := os.Getwd() // a folder that was removed belongs to no project
-	shown := ledger.Shown(ledger.Index(v.p.Lookup), store.Name(), folder)
+	shown := ledger.Shown(store.Index, store.Name(), folder)
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: shown}.Tools()}
 	if config.Trace != "" {
 		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
@@ -144,7 +144,7 @@ func described(issues []states.Issue) string {
 	return strings.Join(parts, "; ")
 }
 
-func (v *verb) open() (contextgc.Ledger, error) {
+func (v *verb) open() (stores.Ledger, error) {
 	return stores.OpenLedger(context.Background(), v.store, v.p.Lookup, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
 }
 

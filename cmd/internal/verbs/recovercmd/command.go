@@ -4,6 +4,7 @@ package recovercmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,8 +16,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
@@ -80,6 +84,25 @@ func lineRange(s string) (from, to int, err error) {
 // segmentID matches the ids of segments, which every ledger counts from 1.
 var segmentID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^s[1-9][0-9]*x*$`) })
 
+// original returns the text with an id and the number of its first line: from the database that MCP_PRUNER_STORE names, else
+// from the stores of this machine's user.
+func original(ctx context.Context, p command.Process, folder, id string) (text string, first int, err error) {
+	place, err := stores.Locate("", "", "", p.Lookup)
+	if err != nil || !place.Shared() {
+		return ledger.Original(ctx, ledger.Index(p.Lookup), folder, id)
+	}
+	db, err := stores.Database(place, nil)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = db.Close() }() // it was only read
+	text, first, err = recoverypg.Shown{DB: db}.Text(ctx, id)
+	if errors.Is(err, archive.ErrNotFound) {
+		return ledger.Original(ctx, ledger.Index(p.Lookup), folder, id)
+	}
+	return text, first, err
+}
+
 // recoverText prints some lines of the text with an id. Notes of an earlier version named a segment, without the ledger
 // that it is in: it could be that of another session, so it is never printed.
 func recoverText(ctx context.Context, p command.Process, id string, from, to int, re *regexp.Regexp) error {
@@ -87,7 +110,7 @@ func recoverText(ctx context.Context, p command.Process, id string, from, to int
 		return fmt.Errorf("%s is the number of a segment, and every ledger has one: name the ledger's file, as in %s gc get %s --store FILE", id, command.Program, id)
 	}
 	folder, _ := os.Getwd() // a folder that was removed belongs to no project
-	whole, first, err := ledger.Original(ctx, ledger.Index(p.Lookup), folder, id)
+	whole, first, err := original(ctx, p, folder, id)
 	if err != nil {
 		return fmt.Errorf("%s: %w", id, err)
 	}

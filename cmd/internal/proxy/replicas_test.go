@@ -1,0 +1,113 @@
+package proxy
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+)
+
+// newReplica is a rig whose state is in a database. Its requests are made for a subject.
+func newReplica(t *testing.T, name, owner string) *rig {
+	t.Helper()
+	r := newRig(t, database(t), GC)
+	db, err := postgres.Open(postgres.Settings{Name: name})
+	require.NoError(t, err)
+	require.NoError(t, r.store.Close())
+	store := ledgerpg.In(db, r.clock) // closed by the rig
+	r.store, r.engine.Store, r.engine.Index = store, store, recoverypg.Shown{DB: db}
+	r.proxy.Close()
+	r.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.server.ServeHTTP(w, req.WithContext(subject.With(req.Context(), owner)))
+	}))
+	t.Cleanup(r.proxy.Close)
+	return r
+}
+
+// offering returns a history whose request offers recover_text.
+func offering(n int) []byte {
+	return bytes.Replace(claudeHistory(n), []byte(`"stream":true`), []byte(`"stream":true,"tools":[{"name":"mcp__team__recover_text","input_schema":{"type":"object"}}]`), 1)
+}
+
+var toolID = regexp.MustCompile(`recover_text prune_id (prn_[0-9a-f]{8})`)
+
+// TestReplicasSendTheSameBytes: whichever replica sees a place first decides it, also when all see it at once; the others
+// send the same bytes, and its ids lead to the originals everywhere, for their owner.
+func TestReplicasSendTheSameBytes(t *testing.T) {
+	name := postgrestest.Start(t).Database(t)
+	ann := []*rig{newReplica(t, name, "ann"), newReplica(t, name, "ann"), newReplica(t, name, "ann")}
+	var last string
+	for n := 2; n <= 60; n += 2 {
+		sent := make([]string, len(ann))
+		var all sync.WaitGroup
+		for i, r := range ann {
+			all.Go(func() { sent[i] = string(r.post(t, "/v1/messages", offering(n))) })
+		}
+		all.Wait()
+		for i := range ann {
+			require.Equal(t, sent[0], sent[i], "%d results: replica %d", n, i)
+		}
+		last = sent[0]
+	}
+	ids := toolID.FindAllStringSubmatch(last, -1)
+	require.NotEmpty(t, ids)
+	late := newReplica(t, name, "ann") // as after a restart
+	require.Equal(t, last, string(late.post(t, "/v1/messages", offering(60))))
+
+	bob := newReplica(t, name, "bob")
+	theirs := string(bob.post(t, "/v1/messages", offering(60)))
+	db, err := postgres.Open(postgres.Settings{Name: name})
+	require.NoError(t, err)
+	originals, err := recoverypg.In(db, recovery.Settings{})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, originals.Close()) }()
+	for _, id := range ids {
+		assert.NotContains(t, theirs, id[1])
+		text, err := originals.Get(subject.With(t.Context(), "ann"), id[1])
+		require.NoError(t, err)
+		assert.Contains(t, text.String(), "line of the output of call")
+		_, err = originals.Get(subject.With(t.Context(), "bob"), id[1])
+		var missing *recovery.NotFound
+		require.ErrorAs(t, err, &missing)
+	}
+	assert.NotContains(t, string(newReplica(t, name, "cid").post(t, "/v1/messages", claudeHistory(60))), "[cleared", "nothing would lead back")
+}
+
+// TestAProxyOutlivesItsDatabase: while the database is away earlier decisions are applied and no new ones made, which the
+// proxy says about itself; when it is back they are as they were.
+func TestAProxyOutlivesItsDatabase(t *testing.T) {
+	server := postgrestest.Start(t)
+	r := newReplica(t, server.Database(t), "ann")
+	r.server.patience = 5 * time.Second
+	before := r.post(t, "/v1/messages", offering(60))
+	require.Regexp(t, toolID, string(before))
+	for _, mode := range []string{"fast", "immediate"} {
+		server.Stop(t, mode)
+		r.advance(2 * time.Second) // it asks the database again
+		assert.Equal(t, string(before), string(r.post(t, "/v1/messages", offering(60))), "what was decided is")
+		other := bytes.ReplaceAll(offering(60), []byte("toolu_"), []byte("toolu_"+mode))
+		assert.Equal(t, string(other), string(r.post(t, "/v1/messages", other)), "nothing new is")
+		health := r.server.state(t.Context())
+		assert.Equal(t, Passing, health.Status)
+		assert.NotEmpty(t, health.Message)
+		server.Start(t)
+		require.Eventually(t, func() bool { // a request that could be stored proves that it works
+			require.Equal(t, string(before), string(r.post(t, "/v1/messages", offering(60))))
+			return r.server.state(t.Context()).Status == OK
+		}, time.Minute, 10*time.Millisecond)
+		require.Regexp(t, toolID, string(r.post(t, "/v1/messages", bytes.ReplaceAll(offering(60), []byte("toolu_"), []byte("toolu_again"+mode)))))
+	}
+}

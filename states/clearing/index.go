@@ -1,0 +1,31 @@
+package clearing
+
+import (
+	"context"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+)
+
+// Index gives out the ids by which agents recover the texts that were replaced. It is in the same place as the ledger.
+type Index interface {
+	// Claim stores an entry under a new id.
+	Claim(ctx context.Context, e archive.Entry) (id string, err error)
+	// Find returns the entry of an id, or archive.ErrNotFound.
+	Find(ctx context.Context, id string) (archive.Entry, error)
+	// Release removes an id that was never shown to anybody.
+	Release(ctx context.Context, id string)
+}
+
+// Files is the index in the state directory of this machine's user.
+type Files struct{ archive.Index }
+
+// Claim implements Index.
+func (f Files) Claim(_ context.Context, e archive.Entry) (id string, err error) {
+	return f.Index.Claim(e)
+}
+
+// Find implements Index.
+func (f Files) Find(_ context.Context, id string) (archive.Entry, error) { return f.Index.Find(id) }
+
+// Release implements Index.
+func (f Files) Release(_ context.Context, id string) { f.Index.Release(id) }

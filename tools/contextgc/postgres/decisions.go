@@ -1,0 +1,177 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+)
+
+// deciding is the lock under which decisions get their numbers: without it one with a smaller number could become visible
+// after one with a larger number, and a replica would never read it. It ends with the transaction.
+const deciding = 0x6d70_7275_6e65_64
+
+// Clear implements contextgc.Decisions. Of replicas that decide at the same place at the same time the first one to store its
+// marks holds: they are unique.
+func (s *Store) Clear(ctx context.Context, place contextgc.Place, list []contextgc.Clearing) ([]contextgc.Clearing, error) {
+	var holds []contextgc.Clearing
+	err := s.db.Write(ctx, func(ctx context.Context, q postgres.Querier) error {
+		holds = nil
+		if known, err := headsOf(ctx, q, place.Marks); err != nil || len(known) > 0 {
+			return cmp.Or(err, contextgc.ErrDecided)
+		}
+		if len(list) > 0 {
+			if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(deciding)); err != nil {
+				return err
+			}
+		}
+		for _, c := range list {
+			c.Since, c.Parent = place.ID, place.Parent
+			stored, err := s.clear(ctx, q, c)
+			if err != nil {
+				return err
+			}
+			if stored {
+				holds = append(holds, c)
+			}
+		}
+		return s.found(ctx, q, place, len(holds) > 0)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("clearings into the database: %w", err)
+	}
+	return holds, nil
+}
+
+// found stores a place, with its own decision or that of its parent, unless another replica has stored it meanwhile.
+func (s *Store) found(ctx context.Context, q postgres.Querier, place contextgc.Place, decided bool) error {
+	head := place.Parent
+	if decided {
+		head = place.ID
+		if _, err := q.Exec(ctx, `INSERT INTO mcp_pruner.decisions (since, parent) VALUES ($1, $2) ON CONFLICT (since) DO NOTHING`, place.ID[:], place.Parent[:]); err != nil {
+			return err
+		}
+	}
+	heads := make(map[[32]byte][32]byte, len(place.Marks))
+	for _, mark := range place.Marks {
+		heads[mark] = head
+	}
+	stored, err := s.settle(ctx, q, heads)
+	if err == nil && stored < int64(len(heads)) {
+		return contextgc.ErrDecided
+	}
+	return err
+}
+
+func (s *Store) clear(ctx context.Context, q postgres.Querier, c contextgc.Clearing) (stored bool, err error) {
+	tag, err := q.Exec(ctx, `INSERT INTO mcp_pruner.clearings (subject, item, since, segment, stub, tokens, free, created_at)
+		SELECT $1, $2::bytea, $3, $4, $5, $6, $7, $8 WHERE NOT EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE key = $2 AND pinned)
+		ON CONFLICT (item, since) DO NOTHING`,
+		subject.Of(ctx), c.Item[:], c.Since[:], c.Segment, []byte(c.Stub), c.Tokens, c.Free, s.now())
+	if err != nil || tag.RowsAffected() == 0 {
+		return false, err
+	}
+	_, err = q.Exec(ctx, `UPDATE mcp_pruner.segments SET tier = 'stashed' WHERE key = $1`, c.Item[:])
+	return true, err
+}
+
+// Clearings implements contextgc.Decisions.
+func (s *Store) Clearings(ctx context.Context, after int64) (list []contextgc.Clearing, last int64, pinned map[[32]byte]bool, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+		last, pinned = after, make(map[[32]byte]bool)
+		rows, err := q.Query(ctx, `SELECT seq, item, since, parent, segment, stub, tokens, free FROM mcp_pruner.clearings
+			JOIN mcp_pruner.decisions USING (since) WHERE seq > $1 ORDER BY seq`, after)
+		if err == nil {
+			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (contextgc.Clearing, error) { return scanClearing(row, &last) })
+		}
+		if err != nil {
+			return err
+		}
+		rows, err = q.Query(ctx, `SELECT key FROM mcp_pruner.segments WHERE pinned AND length(key) = 32`)
+		if err != nil {
+			return err
+		}
+		var key []byte
+		_, err = pgx.ForEachRow(rows, []any{&key}, func() error {
+			pinned[[32]byte(key)] = true
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, after, nil, fmt.Errorf("read clearings of the database: %w", err)
+	}
+	return list, last, pinned, nil
+}
+
+func scanClearing(row pgx.Row, seq *int64) (c contextgc.Clearing, err error) {
+	var item, since, parent, stub []byte
+	err = row.Scan(seq, &item, &since, &parent, &c.Segment, &stub, &c.Tokens, &c.Free)
+	copy(c.Item[:], item)
+	copy(c.Since[:], since)
+	copy(c.Parent[:], parent)
+	c.Stub = string(stub)
+	return c, err
+}
+
+// Heads implements contextgc.Decisions.
+func (s *Store) Heads(ctx context.Context, marks [][32]byte) (heads map[[32]byte][32]byte, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+		heads, err = headsOf(ctx, q, marks)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up places in the database: %w", err)
+	}
+	return heads, nil
+}
+
+func headsOf(ctx context.Context, q postgres.Querier, marks [][32]byte) (map[[32]byte][32]byte, error) {
+	list := make([][]byte, len(marks))
+	for i := range marks {
+		list[i] = marks[i][:]
+	}
+	rows, err := q.Query(ctx, `SELECT mark, head FROM mcp_pruner.places WHERE mark = ANY($1)`, list)
+	if err != nil {
+		return nil, err
+	}
+	heads := make(map[[32]byte][32]byte)
+	var mark, head []byte
+	_, err = pgx.ForEachRow(rows, []any{&mark, &head}, func() error {
+		heads[[32]byte(mark)] = [32]byte(head)
+		return nil
+	})
+	return heads, err
+}
+
+// Settle implements contextgc.Decisions.
+func (s *Store) Settle(ctx context.Context, heads map[[32]byte][32]byte) error {
+	err := s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+		_, err := s.settle(ctx, q, heads)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("places into the database: %w", err)
+	}
+	return nil
+}
+
+// settle stores places in one statement, in the order of their marks, so that replicas wait for each other and do not lock
+// each other out.
+func (s *Store) settle(ctx context.Context, q postgres.Querier, heads map[[32]byte][32]byte) (stored int64, err error) {
+	if len(heads) == 0 {
+		return 0, nil
+	}
+	marks, values := make([][]byte, 0, len(heads)), make([][]byte, 0, len(heads))
+	for mark, head := range heads {
+		marks, values = append(marks, mark[:]), append(values, head[:])
+	}
+	tag, err := q.Exec(ctx, `INSERT INTO mcp_pruner.places (mark, head, created_at)
+		SELECT mark, head, $3 FROM unnest($1::bytea[], $2::bytea[]) AS given(mark, head) ORDER BY mark ON CONFLICT (mark) DO NOTHING`, marks, values, s.now())
+	return tag.RowsAffected(), err
+}
