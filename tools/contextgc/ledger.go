@@ -30,6 +30,9 @@ type Ledger interface {
 	// Clean removes sessions until the ledger is within its limits: their segments, texts, decisions and usage. Pinned
 	// segments stay. It returns the number of segments removed.
 	Clean(ctx context.Context, l Limits) (removed int, err error)
+	// Forget removes what belongs to a project or a session of the context's subject, or all that the subject has: segments,
+	// pinned ones too, with their texts and clearings, and what is known of the sessions. It returns the number of segments.
+	Forget(ctx context.Context, what Forgotten) (removed int, err error)
 	Close() error
 }
 
@@ -215,6 +218,12 @@ const Compacted = "compacted"
 type Limits struct {
 	Age   time.Duration // sessions that were not used for longer are removed
 	Bytes int64         // above this size the sessions not used for longest are removed
+}
+
+// Forgotten says what a ledger forgets: a project, a session, or all that a subject has.
+type Forgotten struct {
+	Project, Session string
+	All              bool
 }
 
 // InUse is how long a session stays although the ledger is too large: its client may go on, and what it was

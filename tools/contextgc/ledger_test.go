@@ -55,7 +55,7 @@ func passes(t *testing.T, ledgers map[string]func(t *testing.T, now func() time.
 		"Put": (*ledgerTest).put, "Get": (*ledgerTest).get, "List": (*ledgerTest).list, "Search": (*ledgerTest).search,
 		"Change": (*ledgerTest).change, "Old": (*ledgerTest).old, "Later": (*ledgerTest).later, "Decide": (*ledgerTest).decide,
 		"Settle": (*ledgerTest).settle, "Sessions": (*ledgerTest).sessions, "Age": (*ledgerTest).age, "Bytes": (*ledgerTest).bytes,
-		"Shared": (*ledgerTest).shared,
+		"Shared": (*ledgerTest).shared, "Forget": (*ledgerTest).forget,
 	} {
 		for kind, fresh := range ledgers {
 			t.Run(kind+"/"+name, func(t *testing.T) {
@@ -225,4 +225,44 @@ func (w *ledgerTest) sessions() {
 	w.changed(contextgc.Pin, pinned)
 	require.NoError(w, w.AddMark(w.Context(), contextgc.Mark{Session: "s", Kind: contextgc.Compacted}))
 	assert.Equal(w, []contextgc.Tier{contextgc.Stashed, contextgc.Working, contextgc.Working}, []contextgc.Tier{w.of(shown).Tier, w.of(pinned).Tier, w.of(other).Tier})
+}
+
+// forget removes what is asked for, pinned segments too, and nothing else.
+func (w *ledgerTest) forget() {
+	ctx := w.Context()
+	put := func(project, session, text string) string {
+		return w.store(contextgc.Entry{Text: text, Segment: contextgc.Segment{Project: project, Session: session}})
+	}
+	a, b := put("p", "one", "a"), put("p", "two", "b")
+	put("q", "one", "c")
+	kept := put("q", "two", "a")
+	w.changed(contextgc.Pin, a)
+	require.NoError(w, w.AddUsage(ctx, contextgc.Usage{Session: "one"}))
+	require.NoError(w, w.AddUsage(ctx, contextgc.Usage{Session: "two"}))
+
+	removed, err := w.Forget(ctx, contextgc.Forgotten{Session: "one"})
+	require.NoError(w, err)
+	assert.Equal(w, 2, removed)
+	_, text, err := w.Get(ctx, contextgc.Reference{Project: "q", ID: kept})
+	require.NoError(w, err)
+	assert.Equal(w, "a", text, "another segment has this text, too")
+	usages, err := w.Usages(ctx)
+	require.NoError(w, err)
+	require.Len(w, usages, 1)
+	assert.Equal(w, "two", usages[0].Session)
+
+	removed, err = w.Forget(ctx, contextgc.Forgotten{Project: "p"})
+	require.NoError(w, err)
+	assert.Equal(w, 1, removed)
+	_, _, err = w.Get(ctx, contextgc.Reference{ID: b})
+	require.ErrorIs(w, err, contextgc.ErrNotFound)
+	removed, err = w.Forget(ctx, contextgc.Forgotten{})
+	require.NoError(w, err)
+	assert.Zero(w, removed)
+	removed, err = w.Forget(ctx, contextgc.Forgotten{All: true})
+	require.NoError(w, err)
+	assert.Equal(w, 1, removed)
+	size, err := w.Size(ctx)
+	require.NoError(w, err)
+	assert.Zero(w, size.Segments)
 }

@@ -65,9 +65,17 @@ func checkVersion(ctx context.Context, q Querier) error {
 
 // Status is what a database says about itself.
 type Status struct {
-	Server  string // its version
-	Version int    // of the schema; 0: none
-	Bytes   int64  // of the schema's tables
+	Server  string `json:"server"`         // its version
+	Version int    `json:"schema_version"` // 0: none
+	Bytes   int64  `json:"bytes"`          // of the schema's tables
+
+	Subjects  int64 `json:"subjects"` // that have texts
+	Texts     int64 `json:"texts"`
+	Originals int64 `json:"originals"`
+	Segments  int64 `json:"segments"`
+	Decisions int64 `json:"decisions"`
+	Keys      int64 `json:"keys"`
+	Revoked   int64 `json:"revoked_keys"`
 }
 
 // Inspect returns the status of a database, whatever its schema is.
@@ -76,8 +84,14 @@ func Inspect(ctx context.Context, s Settings) (st Status, err error) {
 		if st.Version, err = version(ctx, conn); err != nil {
 			return err
 		}
-		return conn.QueryRow(ctx, `SELECT current_setting('server_version'), COALESCE((SELECT SUM(pg_total_relation_size(c.oid))::bigint FROM pg_class c
-			JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mcp_pruner' AND c.relkind = 'r'), 0)`).Scan(&st.Server, &st.Bytes)
+		if err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), COALESCE((SELECT SUM(pg_total_relation_size(c.oid))::bigint FROM pg_class c
+			JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mcp_pruner' AND c.relkind = 'r'), 0)`).Scan(&st.Server, &st.Bytes); err != nil || st.Version != Latest() {
+			return err
+		}
+		return conn.QueryRow(ctx, `SELECT (SELECT COUNT(DISTINCT subject) FROM mcp_pruner.texts), (SELECT COUNT(*) FROM mcp_pruner.texts), (SELECT COUNT(*) FROM mcp_pruner.originals),
+			(SELECT COUNT(*) FROM mcp_pruner.segments), (SELECT COUNT(*) FROM mcp_pruner.clearings), (SELECT COUNT(*) FROM mcp_pruner.api_keys),
+			(SELECT COUNT(*) FROM mcp_pruner.api_keys WHERE revoked_at IS NOT NULL)`).
+			Scan(&st.Subjects, &st.Texts, &st.Originals, &st.Segments, &st.Decisions, &st.Keys, &st.Revoked)
 	})
 	return st, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/replaycmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/tracecmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/viewcmd"
 )
@@ -44,7 +45,7 @@ func Root(p command.Process) *cobra.Command {
 		initcmd.Command(p), hook.Command(p), hook.PauseCommand(p), recovercmd.Command(p), gaincmd.Command(p), gaincmd.StatusCommand(p),
 		initcmd.UninstallCommand(p, uninstallMore(p)))
 	group(root, insight, viewcmd.Command(p), contextcmd.Command(p), demoCommand(p), doctorCommand(p), tracecmd.Command(p), replaycmd.Command(p), replaycmd.TryCommand(p),
-		gccmd.Command(p, buildVersion()), fsmcmd.Command(p), versionCommand(p))
+		gccmd.Command(p, buildVersion()), storecmd.Command(p), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))
 	command.Completions(root)
 	return root

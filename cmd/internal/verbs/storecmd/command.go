@@ -1,0 +1,199 @@
+// Package storecmd implements the verb store, with which an operator looks after a team's database.
+package storecmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+)
+
+type verb struct {
+	p     command.Process
+	store string
+}
+
+// Command is the verb.
+func Command(p command.Process) *cobra.Command {
+	v := &verb{p: p}
+	c := &cobra.Command{
+		Use:   "store",
+		Short: "Look after the database in which a team keeps its state",
+		Long: `The database is the one that MCP_PRUNER_STORE names, as postgres://USER@HOST/DATABASE. docs/TEAMS.md
+explains it.`,
+		Args: command.NeedsVerb, RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	c.PersistentFlags().StringVar(&v.store, "store", "", "the database, without its password (default: MCP_PRUNER_STORE)")
+	c.AddCommand(v.migrate(), v.status(), v.copy(), v.forget())
+	return c
+}
+
+// database returns the database that the option or the environment names.
+func (v *verb) database() (stores.Place, error) {
+	place, err := stores.Locate(v.store, "", "", v.p.Lookup)
+	if err == nil && !place.Shared() {
+		err = fmt.Errorf("no database is named: set %s to postgres://USER@HOST/DATABASE", settings.Store)
+	}
+	if err != nil {
+		return place, command.Usagef("%w", err)
+	}
+	return place, nil
+}
+
+func (v *verb) migrate() *cobra.Command {
+	return &cobra.Command{
+		Use: "migrate", Short: "Create the tables, or bring them to this program's version", Args: command.NoArguments,
+		Long: `Creates the tables of this program in the database, or changes those of an earlier version. Several may
+run it at the same time. A running replica of an earlier version goes on until it needs a new connection.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			place, err := v.database()
+			if err != nil {
+				return err
+			}
+			from, to, err := postgres.Migrate(c.Context(), place.Database)
+			if err != nil {
+				return fmt.Errorf("%s: %w", postgres.Redact(place.Database.Name), err)
+			}
+			if from == to {
+				_, err = fmt.Fprintf(v.p.Stdout, "The schema has version %d already.\n", to)
+			} else {
+				_, err = fmt.Fprintf(v.p.Stdout, "The schema had version %d and has version %d now.\n", from, to)
+			}
+			return err
+		},
+	}
+}
+
+func (v *verb) status() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "status", Short: "Say whether the database can be used, and what it holds", Args: command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			place, err := v.database()
+			if err != nil {
+				return err
+			}
+			name := postgres.Redact(place.Database.Name)
+			st, err := postgres.Inspect(c.Context(), place.Database)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if asJSON {
+				err = json.NewEncoder(v.p.Stdout).Encode(st)
+			} else {
+				_, err = fmt.Fprintf(v.p.Stdout, "%s\nPostgreSQL %s, schema version %d of %d, %.1f MB\n%d subjects, %d texts, %d originals, %d segments, %d decisions, %d keys (%d revoked)\n", name, st.Server,
+					st.Version, postgres.Latest(), float64(st.Bytes)/1e6, st.Subjects, st.Texts, st.Originals, st.Segments, st.Decisions, st.Keys, st.Revoked)
+			}
+			if err != nil || st.Version == postgres.Latest() {
+				return err
+			}
+			return &postgres.VersionError{Has: st.Version, Want: postgres.Latest()}
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON value")
+	return c
+}
+
+func (v *verb) copy() *cobra.Command {
+	var owner string
+	c := &cobra.Command{
+		Use: "copy FROM TO", Short: "Add a ledger and its decisions to a database", Args: cobra.ExactArgs(2),
+		Long: `Adds what the ledger in an SQLite file has to a database. The file stays as it is. What the database has
+already is not added again, so that a copy that was interrupted can be repeated.`,
+		Example: "  mcp-pruner store copy sqlite:$HOME/.local/state/mcp-pruner/ledger.db postgres://pruner@db/pruner",
+		RunE: func(c *cobra.Command, args []string) error {
+			file := strings.TrimPrefix(args[0], settings.FileStore)
+			if postgres.Names(file) || !postgres.Names(args[1]) {
+				return command.Usagef("want sqlite:FILE postgres://USER@HOST/DATABASE")
+			}
+			v.store = args[1]
+			place, err := v.database()
+			if err != nil {
+				return err
+			}
+			if file, err = filepath.Abs(file); err != nil {
+				return err
+			}
+			ctx := subject.With(c.Context(), owner)
+			db, err := open(ctx, place)
+			if err != nil {
+				return err
+			}
+			store := ledgerpg.In(db, time.Now)
+			n, err := store.Copy(ctx, file)
+			if err = errors.Join(err, store.Close()); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(v.p.Stdout, "%d segments, %d decisions and the usage of %d sessions were added.\n", n.Segments, n.Decisions, n.Sessions)
+			return err
+		},
+	}
+	c.Flags().StringVar(&owner, "subject", "", "whose it becomes; the proxy's decisions are then left out (default: the owner of the machine)")
+	return c
+}
+
+func (v *verb) forget() *cobra.Command {
+	var owner string
+	var what contextgc.Forgotten
+	c := &cobra.Command{
+		Use: "forget", Short: "Remove what is kept of a subject, a project or a session", Args: command.NoArguments,
+		Long: `Removes texts, pinned ones too, decisions and usage. With --subject alone everything of that subject goes,
+except its API keys: revoke those first. Backups keep what they have.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			whose := c.Flags().Changed("subject")
+			if !whose && what.Project == "" && what.Session == "" {
+				return command.Usagef("say what to forget: --subject, --project or --session")
+			}
+			what.All = whose && what.Project == "" && what.Session == ""
+			place, err := v.database()
+			if err != nil {
+				return err
+			}
+			if what.Session != "" && !strings.HasPrefix(what.Session, "sess_") && !strings.HasPrefix(what.Session, "conv_") && !strings.HasPrefix(what.Session, "ses_") {
+				what.Session = contextgc.SessionID(what.Session)
+			}
+			ctx := subject.With(c.Context(), owner)
+			db, err := open(ctx, place)
+			if err != nil {
+				return err
+			}
+			store := ledgerpg.In(db, time.Now)
+			n, err := store.Forget(ctx, what)
+			if err = errors.Join(err, store.Close()); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(v.p.Stdout, "%d segments were removed.\n", n)
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&owner, "subject", "", "whose (default: the owner of the machine); alone: all that this subject has")
+	f.StringVar(&what.Project, "project", "", "a project, as gc lists it")
+	f.StringVar(&what.Session, "session", "", "a session, as the ledger or its client names it")
+	return c
+}
+
+// open opens a database and fails if it cannot be used.
+func open(ctx context.Context, place stores.Place) (*postgres.DB, error) {
+	db, err := stores.Database(place, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Check(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", db.Name(), err), db.Close())
+	}
+	return db, nil
+}

@@ -1,0 +1,161 @@
+package storecmd_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+)
+
+// run runs the verb with MCP_PRUNER_STORE.
+func run(t *testing.T, store string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	p := command.Process{Args: args, Env: []string{"MCP_PRUNER_STORE=" + store}, Stdout: &out, Stderr: &errs}
+	code = command.Execute(t.Context(), storecmd.Command(p), p)
+	return code, out.String(), errs.String()
+}
+
+// requireRun is run of what succeeds. It returns what was printed.
+func requireRun(t *testing.T, store string, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := run(t, store, args...)
+	require.Zero(t, code, "%v: %s", args, stderr)
+	return stdout
+}
+
+func ledgerIn(t *testing.T, name string) *ledgerpg.Store {
+	t.Helper()
+	db, err := postgres.Open(postgres.Settings{Name: name})
+	require.NoError(t, err)
+	store := ledgerpg.In(db, time.Now)
+	t.Cleanup(func() { assert.NoError(t, store.Close()) })
+	return store
+}
+
+// TestVersions: an older schema and a newer one are refused with what to do; several that migrate at once do it once.
+func TestVersions(t *testing.T) {
+	server := postgrestest.Start(t)
+	name := server.Empty(t)
+	code, _, stderr := run(t, name, "status")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, `run "mcp-pruner store migrate"`)
+	code, _, stderr = run(t, name, "forget", "--project", "p")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, `run "mcp-pruner store migrate"`)
+
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			_, to, err := postgres.Migrate(t.Context(), postgres.Settings{Name: name})
+			assert.NoError(t, err)
+			assert.Equal(t, postgres.Latest(), to)
+		})
+	}
+	all.Wait()
+	assert.Equal(t, "The schema has version 1 already.\n", requireRun(t, name, "migrate"))
+	assert.Contains(t, requireRun(t, name, "status"), "schema version 1 of 1")
+
+	server.SQL(t, name, "INSERT INTO mcp_pruner.schema (version) VALUES (99)")
+	for _, verb := range []string{"status", "migrate"} {
+		code, _, stderr = run(t, name, verb)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, "the database's schema has version 99")
+		assert.Contains(t, stderr, "use a newer mcp-pruner")
+	}
+}
+
+// A password is neither taken from the command line nor printed.
+func TestPasswords(t *testing.T) {
+	code, _, stderr := run(t, "", "status", "--store", "postgres://u:geheim@127.0.0.1:1/d")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "PGPASSFILE")
+	assert.NotContains(t, stderr, "geheim")
+	code, _, stderr = run(t, "postgres://u:geheim@127.0.0.1:1/d", "status")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "127.0.0.1:1")
+	assert.NotContains(t, stderr, "geheim")
+	code, _, stderr = run(t, "", "status")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "MCP_PRUNER_STORE")
+}
+
+// TestCopyForgetAndRestore: a user's ledger moves into the database, a backup of it is whole, and what is forgotten is gone.
+func TestCopyForgetAndRestore(t *testing.T) {
+	server := postgrestest.Start(t)
+	name := server.Database(t)
+	file := filepath.Join(t.TempDir(), "ledger.db")
+	from, err := sqlite.Open(sqlite.Settings{File: file})
+	require.NoError(t, err)
+	hostile := "a\x00b\xff\r\n"
+	for _, text := range []string{"one", "two", hostile} {
+		_, err = from.Put(t.Context(), contextgc.Entry{Text: text, Key: bytes.Repeat([]byte(text[:1]), 32), Segment: contextgc.Segment{Project: "p", Session: "s", Path: "a\x00.go", Tags: []string{"x"}}})
+		require.NoError(t, err)
+	}
+	place := contextgc.Place{ID: [32]byte{1}, Marks: [][32]byte{{2}}}
+	_, err = from.Clear(t.Context(), place, []contextgc.Clearing{{Item: [32]byte(bytes.Repeat([]byte("o"), 32)), Segment: "s1", Stub: "[cleared \x00]"}})
+	require.NoError(t, err)
+	require.NoError(t, from.AddUsage(t.Context(), contextgc.Usage{Session: "s", Input: 3}))
+	require.NoError(t, from.Close())
+
+	assert.Equal(t, "3 segments, 1 decisions and the usage of 1 sessions were added.\n", requireRun(t, "", "copy", "sqlite:"+file, name))
+	assert.Equal(t, "0 segments, 0 decisions and the usage of 0 sessions were added.\n", requireRun(t, "", "copy", file, name), "a second time")
+	to := ledgerIn(t, name)
+	_, text, err := to.Get(t.Context(), contextgc.Reference{Project: "p", ID: "s3"})
+	require.NoError(t, err)
+	assert.Equal(t, hostile, text)
+	list, _, _, err := to.Clearings(t.Context(), 0)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, "[cleared \x00]", list[0].Stub)
+	heads, err := to.Heads(t.Context(), place.Marks)
+	require.NoError(t, err)
+	assert.Equal(t, map[[32]byte][32]byte{{2}: {1}}, heads)
+
+	ann := subject.With(t.Context(), "ann")
+	_, err = to.Put(ann, contextgc.Entry{Text: "ann's", Segment: contextgc.Segment{Project: "p"}})
+	require.NoError(t, err)
+	db, err := postgres.Open(postgres.Settings{Name: name})
+	require.NoError(t, err)
+	originals, err := recoverypg.In(db, recovery.Settings{})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, originals.Close()) }()
+	id, err := originals.PutShort(ann, "original")
+	require.NoError(t, err)
+
+	dump := server.Tool("pg_dump", "-n", "mcp_pruner", "-d", name)
+	sql, err := dump.Output()
+	require.NoError(t, err)
+	again := server.Empty(t)
+	restore := server.Tool("psql", "-q", "-v", "ON_ERROR_STOP=1", "-d", again)
+	restore.Stdin = bytes.NewReader(sql)
+	out, err := restore.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	assert.Equal(t, "1 segments were removed.\n", requireRun(t, name, "forget", "--subject", "ann"))
+	_, err = originals.Get(ann, id)
+	require.Error(t, err)
+	assert.Equal(t, "3 segments were removed.\n", requireRun(t, name, "forget", "--project", "p"))
+	size, err := to.Size(t.Context())
+	require.NoError(t, err)
+	assert.Zero(t, size.Bytes)
+
+	_, text, err = ledgerIn(t, again).Get(ann, contextgc.Reference{Project: "p", ID: "s4"})
+	require.NoError(t, err)
+	assert.Equal(t, "ann's", text, "the backup has it")
+}
