@@ -175,6 +175,22 @@ func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log,
 	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
 	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Gate: gate, Access: c.Access, FinishWithin: c.Drain}
 	closing = func() {}
+	shared, err := stores.Replicas(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if shared != nil {
+		web.Replicas = shared
+		defer func() {
+			rest := closing
+			closing = func() {
+				if rest != nil {
+					rest()
+				}
+				_ = shared.Close() // nothing is left to write
+			}
+		}()
+	}
 	var lines *service.Service
 	if o.tools {
 		options.Table, options.Aliases, options.FieldErrors = fsm.HTTPRequestTable(), true, true

@@ -67,3 +67,7 @@ CREATE TABLE mcp_pruner.usage (
 CREATE TABLE mcp_pruner.marks (
 	seq bigserial PRIMARY KEY, subject text NOT NULL, session text NOT NULL, project text NOT NULL, kind text NOT NULL,
 	detail text NOT NULL, created_at timestamptz NOT NULL);
+
+-- What a replica tells the others, such as a cancel of a call that one of them runs. The one that could act on it says so.
+CREATE TABLE mcp_pruner.announcements (
+	seq bigserial PRIMARY KEY, topic text NOT NULL, payload bytea NOT NULL, created_at timestamptz NOT NULL DEFAULT now(), heard_at timestamptz);

@@ -102,6 +102,15 @@ func Database(p Place, warn func(message string)) (*postgres.DB, error) {
 	return db, nil
 }
 
+// Replicas returns the database in which the processes of a team reach each other; nil: there is none.
+func Replicas(c settings.Settings) (*postgres.DB, error) {
+	place, err := Recovery(c)
+	if err != nil || !place.Shared() {
+		return nil, err
+	}
+	return Database(place, nil)
+}
+
 // OpenKeys opens the API keys: in the database that MCP_PRUNER_STORE names, else in a file of the user. failed gets messages
 // about errors that do not prevent opening.
 func OpenKeys(given string, lookup settings.Lookup, failed func(message string)) (keys.Keys, error) {

@@ -17,6 +17,8 @@ type Config struct {
 	Gate    *auth.Gate        // admits the callers, each of whom has to send a bearer token except for GET /healthz and /readyz; nil: none has to
 	Access  web.Access        // from where requests may come; zero: from this machine
 
+	Replicas Replicas // the other processes behind the same address; nil: there are none
+
 	Pruner *Pruner // the line pruner's endpoints in addition to /mcp; nil: none
 
 	BodyWithin  time.Duration // time limit for a request's body; 0: 30 s

@@ -42,6 +42,9 @@ func NewHandler(c Config) *Handler {
 		c.FinishWithin = finishWithin
 	}
 	h := &Handler{config: c, started: time.Now(), sessions: newSessions(), bodies: newBodies(c.BodyWithin)}
+	if c.Replicas != nil {
+		h.sessions.seal = &sealer{replicas: c.Replicas}
+	}
 	h.endpoints = map[string]endpoint{
 		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},
 		"/readyz":  {[]string{http.MethodGet, http.MethodHead}, h.ready},

@@ -111,7 +111,7 @@ func TestASilentStream(t *testing.T) {
 		server := mcpserver.New(mcpserver.Config{List: func(string) []tools.Tool { return nil }, MaxCalls: 16,
 			Pipeline: &states.Pipeline{Machine: fsm.MustCompile(fsm.HTTPRequestTable())}})
 		h := NewHandler(Config{Server: server})
-		id := h.sessions.add(mcpserver.NewSession("someone"))
+		id := h.sessions.add(mcpserver.NewSession("someone"), "")
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil)
 		r.Host = "localhost"
 		r.Header.Set("Accept", "text/event-stream")

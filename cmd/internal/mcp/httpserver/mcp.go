@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // mcp answers one JSON-RPC message.
@@ -110,7 +111,7 @@ func (h *Handler) sessionOf(r *http.Request) (*mcpserver.Session, *fault) {
 	if id == "" {
 		return alone(r), nil
 	}
-	session, ok := h.sessions.find(id)
+	session, ok := h.sessions.find(id, subject.Of(r.Context()))
 	if !ok || !owns(r, session) {
 		return nil, &fault{http.StatusNotFound, "session_not_found", "Mcp-Session-Id is none of this server's: initialize anew"}
 	}
@@ -129,9 +130,10 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 			defer x.keepAlive(h.config.admits, end)()
 		}
 	}
+	h.passCancel(ctx, session, x.r.Header.Get(mcp.HeaderSessionID), subject.Of(ctx), m)
 	reply := x.server.Answer(ctx, session, m)
 	if m.Method == "initialize" && session.Opened() {
-		x.w.Header().Set(mcp.HeaderSessionID, h.sessions.add(session))
+		x.w.Header().Set(mcp.HeaderSessionID, h.sessions.add(session, subject.Of(ctx)))
 	}
 	h.replyIn(ctx, x, reply)
 }

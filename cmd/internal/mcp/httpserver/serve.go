@@ -4,6 +4,7 @@ import (
 	"context"
 	"log"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
@@ -21,7 +22,12 @@ const (
 // time; err is the error of a failed listener.
 func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handler) (graceful bool, err error) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var hearing sync.WaitGroup
+	defer hearing.Wait()
 	defer cancel()
+	if h.config.Replicas != nil {
+		hearing.Go(func() { h.hear(calls) })
+	}
 	defer h.config.Server.Abandon(calls)
 	server := web.NewServer(h)
 	server.BaseContext = func(net.Listener) context.Context { return calls }

@@ -28,6 +28,7 @@ type sessions struct {
 	byID  map[string]*list.Element
 	order *list.List // of remembered, most recently used first
 	now   func() time.Time
+	seal  *sealer // nil: ids are those of one process
 }
 
 type remembered struct {
@@ -41,26 +42,31 @@ func newSessions() *sessions {
 }
 
 // add stores a session and returns its id.
-func (s *sessions) add(session *mcpserver.Session) string {
+func (s *sessions) add(session *mcpserver.Session, subject string) string {
 	var key [keyBytes]byte
 	_, _ = rand.Read(key[:]) // never fails, according to its documentation
 	name := session.Client()
 	id := hex.EncodeToString(key[:]) + "." + base64.RawURLEncoding.EncodeToString([]byte(name[:min(len(name), maxNameBytes)]))
+	id = s.seal.seal(id, subject)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keep(id, session)
 	return id
 }
 
-// find returns the session of an id. It fails for an id that this server cannot have issued.
-func (s *sessions) find(id string) (*mcpserver.Session, bool) {
+// find returns the session of an id. It fails for an id that this server cannot have issued to a subject, nor another
+// replica.
+func (s *sessions) find(id, subject string) (*mcpserver.Session, bool) {
+	if session := s.here(id); session != nil {
+		return session, true
+	}
+	if !s.seal.opens(id, subject) { // may ask the database
+		return nil, false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := s.byID[id]; ok {
-		known := e.Value.(*remembered)
-		known.used = s.now()
-		s.order.MoveToFront(e)
-		return known.session, true
+	if e, ok := s.byID[id]; ok { // since a moment
+		return e.Value.(*remembered).session, true
 	}
 	name, ok := clientOf(id)
 	if !ok {
@@ -69,6 +75,20 @@ func (s *sessions) find(id string) (*mcpserver.Session, bool) {
 	session := mcpserver.NewSession(name)
 	s.keep(id, session)
 	return session, true
+}
+
+// here returns the session of an id that this process remembers; nil: it remembers none.
+func (s *sessions) here(id string) *mcpserver.Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.byID[id]
+	if !ok {
+		return nil
+	}
+	known := e.Value.(*remembered)
+	known.used = s.now()
+	s.order.MoveToFront(e)
+	return known.session
 }
 
 // keep stores a session and drops sessions that were idle for too long or are too many. A session with a
@@ -92,6 +112,7 @@ func (s *sessions) keep(id string, session *mcpserver.Session) {
 // clientOf extracts the client's name from an id.
 func clientOf(id string) (name string, ok bool) {
 	key, encoded, found := strings.Cut(id, ".")
+	encoded, _, _ = strings.Cut(encoded, ".") // the authentication was checked
 	if raw, err := hex.DecodeString(key); !found || err != nil || len(raw) != keyBytes {
 		return "", false
 	}

@@ -39,11 +39,11 @@ func TestARefusedInitializeOpensNothing(t *testing.T) {
 func TestASessionIsFoundAgain(t *testing.T) {
 	s := newSessions()
 	one := mcpserver.NewSession("one")
-	id := s.add(one)
-	found, ok := s.find(id)
+	id := s.add(one, "")
+	found, ok := s.find(id, "")
 	require.True(t, ok)
 	assert.Same(t, one, found)
-	assert.NotEqual(t, id, s.add(one))
+	assert.NotEqual(t, id, s.add(one, ""))
 	for _, r := range id {
 		assert.True(t, r > ' ' && r < 0x7f, "visible ASCII, as a header wants it")
 	}
@@ -52,10 +52,10 @@ func TestASessionIsFoundAgain(t *testing.T) {
 func TestIDsThatCannotBeOurs(t *testing.T) {
 	key := strings.Repeat("ab", keyBytes)
 	for _, id := range []string{"", "x", key, key[2:] + ".", "zz" + key[2:] + ".", key + ".!", key + "." + strings.Repeat("a", 2*maxNameBytes)} {
-		_, ok := newSessions().find(id)
+		_, ok := newSessions().find(id, "")
 		assert.False(t, ok, id)
 	}
-	_, ok := newSessions().find(key + ".")
+	_, ok := newSessions().find(key+".", "")
 	assert.True(t, ok, "a client without a name")
 }
 
@@ -66,22 +66,22 @@ func TestSessionsAreBounded(t *testing.T) {
 	now := time.Unix(0, 0)
 	s.now = func() time.Time { return now }
 	first := mcpserver.NewSession(strings.Repeat("n", 2*maxNameBytes))
-	id := s.add(first)
+	id := s.add(first, "")
 	for range maxSessions - 1 {
-		s.add(mcpserver.NewSession(""))
+		s.add(mcpserver.NewSession(""), "")
 	}
-	kept, _ := s.find(id)
+	kept, _ := s.find(id, "")
 	assert.Same(t, first, kept)
-	s.add(mcpserver.NewSession("")) // evicts another one that was used less recently
-	kept, _ = s.find(id)
+	s.add(mcpserver.NewSession(""), "") // evicts another one that was used less recently
+	kept, _ = s.find(id, "")
 	assert.Same(t, first, kept)
 	assert.Len(t, s.byID, maxSessions)
 
 	now = now.Add(maxIdle)
-	s.add(mcpserver.NewSession(""))
+	s.add(mcpserver.NewSession(""), "")
 	assert.Len(t, s.byID, 1)
 	assert.Equal(t, 1, s.order.Len())
-	again, ok := s.find(id)
+	again, ok := s.find(id, "")
 	require.True(t, ok)
 	assert.NotSame(t, first, again)
 	assert.Equal(t, strings.Repeat("n", maxNameBytes), again.Client())

@@ -252,11 +252,10 @@ func (s *Session) notified(m Message) {
 	if m.Method != "notifications/cancelled" {
 		return
 	}
-	var params map[string]json.RawMessage
-	if json.Unmarshal(m.Params, &params) != nil || len(params["requestId"]) == 0 {
+	key, ok := cancelled(m.Params)
+	if !ok {
 		return
 	}
-	key := idKey(params["requestId"])
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.flying[key]
@@ -266,6 +265,41 @@ func (s *Session) notified(m Message) {
 	case s.unsorted && !s.over.has(key, time.Now()):
 		s.cancelled.add(key, time.Now())
 	}
+}
+
+// cancelled returns the key of the request that a cancellation names.
+func cancelled(params json.RawMessage) (key string, ok bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(params, &fields) != nil || len(fields["requestId"]) == 0 {
+		return "", false
+	}
+	return idKey(fields["requestId"]), true
+}
+
+// Cancel ends the call that the parameters of a cancellation name. It reports whether the call is in progress here.
+func (s *Session) Cancel(params json.RawMessage) bool {
+	key, ok := cancelled(params)
+	if !ok {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.flying[key]
+	if f != nil {
+		f.cancel()
+	}
+	return f != nil
+}
+
+// Knows reports whether the call that a cancellation names is in progress here or has ended here.
+func (s *Session) Knows(m Message) bool {
+	key, ok := cancelled(m.Params)
+	if !ok {
+		return true // it names none
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flying[key] != nil || s.over.has(key, time.Now())
 }
 
 // expect reserves an id for a request to the client and returns the channel of its answer.

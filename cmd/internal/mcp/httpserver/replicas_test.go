@@ -1,0 +1,64 @@
+//go:build unix
+
+package httpserver
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+)
+
+// newReplica is a place that shares a database with others.
+func newReplica(t *testing.T, name string) *place {
+	t.Helper()
+	db, err := postgres.Open(postgres.Settings{Name: name, Direct: name})
+	require.NoError(t, err)
+	var h *Handler
+	p := newPlace(t, func(c *Config) { c.Replicas = db })
+	h = p.web.Config.Handler.(*Handler)
+	ctx, stop := context.WithCancel(t.Context())
+	var hearing sync.WaitGroup
+	hearing.Go(func() { h.hear(ctx) })
+	t.Cleanup(func() {
+		stop()
+		hearing.Wait()
+		assert.NoError(t, db.Close())
+	})
+	return p
+}
+
+// TestACancelFindsItsReplica: a cancel that reaches another replica than its call ends the call before it is acknowledged. A
+// session goes on at every replica, and one whose id nobody gave out begins anew.
+func TestACancelFindsItsReplica(t *testing.T) {
+	name := postgrestest.Start(t).Database(t)
+	here, there := newReplica(t, name), newReplica(t, name)
+	session := here.open("test")
+	pid, end := here.waiting(t.Context(), session)
+	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	_, _ = there.post(cancel, there.open("other"))
+	require.NoError(t, syscall.Kill(pid, 0), "another session's call was cancelled")
+
+	response, _ := there.post(cancel, session)
+	assert.Equal(t, http.StatusAccepted, response.StatusCode)
+	status, err := end()
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusAccepted, status, "there is no answer")
+	here.dead(pid)
+
+	forged := session[:len(session)-1] + map[bool]string{true: "A", false: "B"}[!strings.HasSuffix(session, "A")]
+	for _, id := range []string{forged, session[:strings.LastIndex(session, ".")]} {
+		response, _ = there.post(message("ping", nil), id)
+		assert.Equal(t, http.StatusNotFound, response.StatusCode, id)
+	}
+	response, _ = there.post(message("ping", nil), session)
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+}

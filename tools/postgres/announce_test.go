@@ -1,0 +1,66 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+)
+
+// TestAnnouncements: what a replica announces reaches the one that can act on it before it is acknowledged, with LISTEN and
+// without, and the replicas share their keys.
+func TestAnnouncements(t *testing.T) {
+	name := postgrestest.Start(t).Database(t)
+	for kind, direct := range map[string]string{"listening": name, "polling": ""} {
+		t.Run(kind, func(t *testing.T) {
+			db, err := postgres.Open(postgres.Settings{Name: name, Direct: direct})
+			require.NoError(t, err)
+			defer func() { assert.NoError(t, db.Close()) }()
+			ctx, stop := context.WithCancel(t.Context())
+			var replicas sync.WaitGroup
+			var mu sync.Mutex
+			got := map[string]int{}
+			for _, mine := range []string{"one", "two", "three"} {
+				replicas.Go(func() {
+					db.Hear(ctx, func(topic string, payload []byte) bool {
+						mu.Lock()
+						defer mu.Unlock()
+						if topic != "cancel" || string(payload) != mine {
+							return false
+						}
+						got[mine]++
+						return true
+					})
+				})
+			}
+			for _, to := range []string{"two", "one", "three"} {
+				heard, err := db.Announce(t.Context(), "cancel", []byte(to))
+				require.NoError(t, err)
+				assert.True(t, heard, to)
+			}
+			heard, err := db.Announce(t.Context(), "cancel", []byte("nobody's"))
+			require.NoError(t, err)
+			assert.False(t, heard)
+			stop()
+			replicas.Wait()
+			assert.Len(t, got, 3)
+		})
+	}
+	a, err := postgres.Open(postgres.Settings{Name: name})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, a.Close()) }()
+	first, err := a.SharedKey(t.Context(), "sessions")
+	require.NoError(t, err)
+	again, err := a.SharedKey(t.Context(), "sessions")
+	require.NoError(t, err)
+	other, err := a.SharedKey(t.Context(), "other")
+	require.NoError(t, err)
+	assert.Equal(t, first, again)
+	assert.NotEqual(t, first, other)
+	assert.Len(t, first, 32)
+}
