@@ -82,7 +82,7 @@ func (s *Server) Name(database string) string {
 // SQL executes statements in a database.
 func (s *Server) SQL(t testing.TB, name, statements string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, name)
 	require.NoError(t, err)
