@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Kind is the kind of a tool, independent of the client's name for it.
@@ -52,7 +54,8 @@ type Replacement struct {
 var kinds = map[string]Kind{
 	"read": Read, "read_file": Read, "read_text_file": Read, "view": Read, "notebookread": Read, "read_files": Read,
 	"bash": Bash, "bash_execute": Bash, "shell": Bash, "exec_command": Bash, "run_shell_command": Bash, "local_shell": Bash, "powershell": Bash, "run_commands": Bash,
-	"grep": Grep, "grep_search": Grep, "search_file_content": Grep, "search_codebase": Grep,
+	agent.CodexWaits: Bash,
+	"grep":           Grep, "grep_search": Grep, "search_file_content": Grep, "search_codebase": Grep,
 	"glob": Glob, "search_files": Glob, "list": Glob, "ls": Glob, "list_directory": Glob, "find_files": Glob,
 	"edit": Edit, "multiedit": Edit, "edit_file": Edit, "replace": Edit, "str_replace": Edit, "apply_patch": Edit, "notebookedit": Edit, "editor": Edit,
 	"write": Write, "write_file": Write, "create_file": Write, "create": Write,
@@ -92,6 +95,9 @@ func ParseCall(tool string, args map[string]any) ToolCall {
 		}
 	case Bash:
 		c.Command, c.About = command(args), text("description", "justification")
+		if tool == agent.CodexWaits && c.Command == "" { // the command goes on
+			c.Kind = Other
+		}
 	case Grep, Glob:
 		c.Pattern, c.Path = text("pattern", "query", "glob"), text("path", "dirPath", "dir_path")
 	case Edit:

@@ -1,11 +1,10 @@
 package replay
 
 import (
-	"strings"
-
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -106,8 +105,8 @@ func (t *trial) prunes(p Policy, a attempt) bool {
 		return false
 	case p == Proxy:
 		return true
-	case p == Hook && strings.HasPrefix(step.Tool, "mcp__"):
-		return !step.Err
+	case p == Hook && r.Kind == history.Other:
+		return !step.Err && agent.HooksReplace(step.Tool)
 	}
 	return r.Kind != history.Other && !step.Err
 }

@@ -18,6 +18,7 @@ var claudeHooks = Hooks{
 		{Name: "Stop", Timeout: 5},
 	},
 	Enabled: []string{"enabledPlugins", "mcp-pruner@mcp-pruner"},
+	Others:  []string{"mcp__*"},
 	Read:    readClaude,
 	Answer:  answerClaude,
 	Remind: func(text string) any {

@@ -13,6 +13,7 @@ var codexHooks = Hooks{
 	Events:  []Event{{Name: "PostToolUse", Matcher: "Bash|mcp__.*", Timeout: 5}},
 	Note:    "Codex runs new hooks only after you trust them: start codex and open /hooks.",
 	Longest: 9_500, // it cuts longer texts and writes them to a file
+	Others:  []string{"mcp__*"},
 	Read:    readCodex,
 	Answer: func(_ Message, _ string, r Replacement) any {
 		return map[string]any{"decision": "block", "reason": r.Text}
@@ -35,6 +36,24 @@ func readCodex(m Message, kind func(string) string) (Call, Occasion) {
 	}
 	return c, ToolEnded
 }
+
+// codexProcess matches what Codex says of a command before its output: that it goes on, under a number, or that it ended.
+var codexProcess = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:.*\n){0,4}Process (?:running with session ID (\d+)|exited with code )`)
+})
+
+// CodexProcess returns the number of the command whose output so far is given, if it goes on, and whether it ended. Codex
+// runs its hook for a command once it has ended, also if that is seen by write_stdin, and names the command.
+func CodexProcess(output string) (number string, ended bool) {
+	m := codexProcess().FindStringSubmatch(output)
+	if m == nil {
+		return "", false
+	}
+	return m[1], m[1] == ""
+}
+
+// CodexWaits is Codex's tool that writes to a command that goes on, or waits for its output.
+const CodexWaits = "write_stdin"
 
 // modelVersion matches the version in a model's name, such as gpt-5.6-codex.
 var modelVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?`) })

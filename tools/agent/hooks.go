@@ -1,5 +1,10 @@
 package agent
 
+import (
+	"slices"
+	"strings"
+)
+
 // Hooks say how a client runs a program after its own tools, what it tells the program, and what it does with the answer.
 type Hooks struct {
 	// Events are the entries in its settings; none: the client has plugins, and Plugin is ours.
@@ -11,6 +16,10 @@ type Hooks struct {
 
 	// Note is what the user must do beside, "" for nothing.
 	Note string
+
+	// Others are the tools, beside those that read, run commands and search, whose results its hook can replace: names, or
+	// beginnings of names that end in "*".
+	Others []string
 
 	// AsErrors: its model sees each replaced result as an error. Results are replaced only if the user asks for that.
 	AsErrors bool
@@ -39,6 +48,20 @@ type Hooks struct {
 
 	// Running returns the session whose running command writes to the file at a path; nil: not known.
 	Running func(path string) (session string, ok bool)
+}
+
+// Replaces reports whether the hook can replace the results of another tool than those that read, run commands and search.
+func (h *Hooks) Replaces(tool string) bool {
+	return slices.ContainsFunc(h.Others, func(name string) bool {
+		beginning, all := strings.CutSuffix(name, "*")
+		return name == tool || all && strings.HasPrefix(tool, beginning)
+	})
+}
+
+// HooksReplace reports whether some client's hook can replace the results of such a tool. The names of clients' own tools
+// differ, so that a transcript need not say which client wrote it.
+func HooksReplace(tool string) bool {
+	return len(With(func(c *Client) bool { return c.Hooks != nil && c.Hooks.Replaces(tool) })) > 0
 }
 
 // Event is one entry of a client's hooks.

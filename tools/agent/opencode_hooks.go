@@ -9,6 +9,7 @@ var opencodePlugin string
 // "mcp-pruner gc settings --for opencode" prints sends the messages of the next request.
 var opencodeHooks = Hooks{
 	Plugin: opencodePlugin,
+	Others: []string{"webfetch", "websearch", "codesearch", "task", "skill", "lsp", "mcp__*"},
 	Read:   readOpencode,
 	Tell:   func(text string) any { return map[string]any{"message": text} },
 	Answer: func(_ Message, _ string, r Replacement) any { return map[string]any{"output": r.Text} },

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -248,4 +249,23 @@ func TestNativeAgainstHooked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWaitedCommandsAreCut proves that Codex runs the hook also for a command that did not end in the call that started it.
+func TestWaitedCommandsAreCut(t *testing.T) {
+	w := hookedWorld(t, only("codex"))
+	wait := native("I wait to see which test fails and why.", "write_stdin", map[string]any{"session_id": 0, "chars": "", "yield_time_ms": 10_000, "max_output_tokens": 40_000})
+	wait.Before = func() {
+		number := regexp.MustCompile(`session ID (\d+)`).FindStringSubmatch(w.results()[0].text)
+		if assert.NotNil(t, number) {
+			wait.Calls[0].Args["session_id"] = json.Number(number[1])
+		}
+	}
+	w.model.Play(native("I run the tests.", "exec_command", map[string]any{"cmd": "sleep 3; sh tests.sh", "yield_time_ms": 300}), wait, done)
+	out := hookedBy["codex"].run(w)
+	results := w.results()
+	require.Len(t, results, 2, out)
+	assert.Contains(t, results[1].text, "of 324 lines; rest: `")
+	assert.Contains(t, results[1].text, "want 3 retries, got 4")
+	assert.NotContains(t, results[1].text, "TestCase50 ")
 }

@@ -3,6 +3,7 @@ package sessions
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -72,6 +73,7 @@ type codexReader struct {
 	latest  int // the same of the latest call that began
 	total   codexUsage
 	uses    map[string]Step
+	running map[string]any // commands that go on, by Codex's number for them
 	model   string
 	now     string // time stamp of the line
 }
@@ -144,8 +146,10 @@ func (r *codexReader) item(item codexItem) {
 		r.use(item)
 	case "function_call_output", "custom_tool_call_output":
 		use := r.uses[item.CallID]
+		out := codexOutput(item.Output)
 		r.open = 0
-		r.add(Step{Kind: Result, ID: item.CallID, Tool: use.Tool, Args: use.Args, Out: codexOutput(item.Output)})
+		r.process(use, out)
+		r.add(Step{Kind: Result, ID: item.CallID, Tool: use.Tool, Args: use.Args, Out: out})
 	}
 }
 
@@ -191,6 +195,23 @@ func (r *codexReader) use(item codexItem) {
 	}
 	r.uses[item.CallID] = step
 	r.answer(step)
+}
+
+// process connects the calls that wait for a command with the one that started it: the call that sees its end gets the
+// command among its arguments.
+func (r *codexReader) process(use Step, out string) {
+	number, ended := agent.CodexProcess(out)
+	switch {
+	case use.Tool == agent.CodexWaits && ended:
+		if start, ok := r.running[fmt.Sprint(use.Args["session_id"])]; ok {
+			use.Args["cmd"] = start
+		}
+	case use.Tool != agent.CodexWaits && number != "":
+		if r.running == nil {
+			r.running = map[string]any{}
+		}
+		r.running[number] = use.Args["cmd"]
+	}
 }
 
 // codexOutput returns the text of a result: a string, a list of content blocks, or an object that contains

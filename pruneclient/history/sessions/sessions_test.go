@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
 const claudeTranscript = `{"type":"summary","summary":"x"}
@@ -206,4 +208,31 @@ func TestOriginOfASession(t *testing.T) {
 		s := read(t, "a.jsonl", text)[0]
 		require.Equal(t, []any{"a/b", "2.1.49", want}, []any{s.Project, s.Version, s.Begun})
 	}
+}
+
+// TestCodexWaitsForACommand: the call that sees the end of a command is one of that command, as Codex tells its hook; one
+// that sees it go on is another tool.
+func TestCodexWaitsForACommand(t *testing.T) {
+	var lines strings.Builder
+	lines.WriteString(`{"type":"session_meta","payload":{"id":"s"}}` + "\n")
+	call := func(id, name, args, output string) {
+		fmt.Fprintf(&lines, `{"type":"response_item","payload":{"type":"function_call","name":%q,"arguments":%q,"call_id":%q}}`+"\n", name, args, id)
+		fmt.Fprintf(&lines, `{"type":"response_item","payload":{"type":"function_call_output","call_id":%q,"output":%q}}`+"\n", id, output)
+	}
+	const goesOn = "Chunk ID: 1\nWall time: 1.0 seconds\nProcess running with session ID 57957\nOriginal token count: 0\nOutput:\n"
+	const ended = "Chunk ID: 2\nWall time: 1.0 seconds\nProcess exited with code 0\nOriginal token count: 2\nOutput:\nProcess running with session ID 9\n"
+	call("a", "exec_command", `{"cmd":"make test"}`, goesOn)
+	call("b", "write_stdin", `{"session_id":57957,"chars":""}`, goesOn)
+	call("c", "write_stdin", `{"session_id":57957,"chars":""}`, ended)
+	call("d", "write_stdin", `{"session_id":9,"chars":""}`, ended)
+	var commands []string
+	var kinds []history.Kind
+	for _, step := range read(t, "rollout.jsonl", lines.String())[0].Steps {
+		if step.Kind == Result {
+			parsed := history.ParseCall(step.Tool, step.Args)
+			commands, kinds = append(commands, parsed.Command), append(kinds, parsed.Kind)
+		}
+	}
+	require.Equal(t, []string{"make test", "", "make test", ""}, commands)
+	require.Equal(t, []history.Kind{history.Bash, history.Other, history.Bash, history.Other}, kinds)
 }
