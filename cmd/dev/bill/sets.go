@@ -1,15 +1,12 @@
 package main
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
@@ -92,37 +89,15 @@ func (f fixtures) open(name string) (string, error) {
 
 // unpack writes the transcripts of an archive into a folder, without the archive's folders.
 func unpack(archive, folder string) error {
-	in, err := os.Open(archive)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return err
-	}
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
 	}
-	for r := tar.NewReader(z); ; {
-		entry, err := r.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case !strings.HasSuffix(entry.Name, ".jsonl"):
-			continue
-		}
-		out, err := os.Create(filepath.Join(folder, filepath.Base(entry.Name)))
+	return folds.Archive(archive, func(name string, transcript io.Reader) error {
+		out, err := os.Create(filepath.Join(folder, filepath.Base(name)))
 		if err != nil {
 			return err
 		}
-		if _, err := io.Copy(out, r); err != nil {
-			return errors.Join(err, out.Close())
-		}
-		if err := out.Close(); err != nil {
-			return err
-		}
-	}
+		_, err = io.Copy(out, transcript)
+		return errors.Join(err, out.Close())
+	})
 }

@@ -30,6 +30,11 @@ func Sessions(ctx context.Context, dir string, yield func(collection string, s s
 }
 
 func readArchive(ctx context.Context, file string, yield func(sessions.Session) error) error {
+	return Archive(file, func(name string, transcript io.Reader) error { return sessions.Read(ctx, name, transcript, yield) })
+}
+
+// Archive calls yield for each transcript of an archive.
+func Archive(file string, yield func(name string, transcript io.Reader) error) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -47,7 +52,7 @@ func readArchive(ctx context.Context, file string, yield func(sessions.Session) 
 		case err != nil:
 			return err
 		case strings.HasSuffix(entry.Name, ".jsonl"):
-			if err := sessions.Read(ctx, entry.Name, r, yield); err != nil {
+			if err := yield(entry.Name, r); err != nil {
 				return err
 			}
 		}
