@@ -36,78 +36,100 @@ type Figures struct {
 // Replay computes the report and, if Settings.Explain is set, the Figures of that session.
 func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 	c := newCollector(s.Policies)
-	var explained *Figures
-	var mu sync.Mutex
-	seen := map[string]bool{}
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
-	var order []*Figures // in reading order, so that sums are the same on every run
-	for _, file := range s.Files {
-		read := sessions.ReadFile
-		if file == "-" {
-			read = func(ctx context.Context, _ string, yield func(sessions.Session) error) error {
-				return sessions.Read(ctx, "standard input", s.Stdin, yield)
-			}
-		}
-		err := read(ctx, file, func(one sessions.Session) error {
-			aside := s.Explain != "" && !strings.HasPrefix(one.ID, s.Explain)
-			if seen[one.Source+" "+one.ID] || aside && !s.choosesContext() || s.Only != nil && !s.Only(one) {
-				return nil
-			}
-			seen[one.Source+" "+one.ID] = true
-			slot := &Figures{}
-			order = append(order, slot)
-			work.Go(func() error {
-				policies := s.Policies
-				if aside {
-					policies = nil // it only has its part in the choice of the policy context
-				}
-				f, err := compute(ctx, one, s, policies)
-				if err != nil {
-					return err
-				}
-				f.aside = aside
-				f.slim(s.Explain != "" && !aside)
-				mu.Lock()
-				defer mu.Unlock()
-				*slot = *f
-				if s.Progress != nil {
-					s.Progress(one.ID)
-				}
-				return nil
-			})
-			return nil
-		})
-		if err != nil && ctx.Err() == nil {
-			c.report.Skipped = append(c.report.Skipped, err.Error())
-		}
-	}
-	if err := work.Wait(); err != nil {
+	r := reading{Settings: s, seen: map[string]bool{}}
+	skipped, err := r.all(ctx)
+	if err != nil {
 		return Report{}, nil, err
 	}
+	c.report.Skipped = skipped
 	if s.choosesContext() {
-		chooseContexts(order, cmp.Or(s.Rule, prefix.Standard()))
+		chooseContexts(r.order, cmp.Or(s.Rule, prefix.Standard()))
 	}
-	for _, f := range order {
-		if f.aside {
-			continue
-		}
-		if slices.Contains(s.Policies, All) {
-			f.outcomes[All] = f.together()
-		}
-		c.add(f)
-		if s.Chosen != nil {
-			s.Chosen(f)
-		}
-		explained = f
-	}
-	if s.Explain == "" {
-		explained = nil
-	}
+	explained := r.collect(c)
 	if c.report.Sessions == 0 {
 		return Report{}, nil, noSessions(s, c.report.Skipped)
 	}
 	return c.finish(), explained, nil
+}
+
+// reading is the judging of all sessions, several at a time.
+type reading struct {
+	Settings
+	work  *errgroup.Group
+	seen  map[string]bool // by source and id
+	order []*Figures      // in reading order, so that sums are the same on every run
+
+	progress sync.Mutex
+}
+
+// all judges every session of the files. It returns what could not be read.
+func (r *reading) all(ctx context.Context) (skipped []string, err error) {
+	r.work, ctx = errgroup.WithContext(ctx)
+	r.work.SetLimit(runtime.GOMAXPROCS(0))
+	for _, file := range r.Files {
+		read := sessions.ReadFile
+		if file == "-" {
+			read = func(ctx context.Context, _ string, yield func(sessions.Session) error) error {
+				return sessions.Read(ctx, "standard input", r.Stdin, yield)
+			}
+		}
+		err := read(ctx, file, func(one sessions.Session) error { r.start(ctx, one); return nil })
+		if err != nil && ctx.Err() == nil {
+			skipped = append(skipped, err.Error())
+		}
+	}
+	return skipped, r.work.Wait()
+}
+
+// start judges a session in the background, unless it has no part in the result.
+func (r *reading) start(ctx context.Context, one sessions.Session) {
+	aside := r.Explain != "" && !strings.HasPrefix(one.ID, r.Explain)
+	key := one.Source + " " + one.ID
+	if r.seen[key] || aside && !r.choosesContext() || r.Only != nil && !r.Only(one) {
+		return
+	}
+	r.seen[key] = true
+	slot := &Figures{}
+	r.order = append(r.order, slot)
+	policies := r.Policies
+	if aside {
+		policies = nil // it only has its part in the choice of the policy context
+	}
+	r.work.Go(func() error {
+		f, err := compute(ctx, one, r.Settings, policies)
+		if err != nil {
+			return err
+		}
+		f.aside = aside
+		f.slim(r.Explain != "" && !aside)
+		*slot = *f
+		r.progress.Lock()
+		defer r.progress.Unlock()
+		if r.Progress != nil {
+			r.Progress(one.ID)
+		}
+		return nil
+	})
+}
+
+// collect adds the sessions to the report, in reading order. It returns the figures of the session to explain, or nil.
+func (r *reading) collect(c *collector) (explained *Figures) {
+	for _, f := range r.order {
+		if f.aside {
+			continue
+		}
+		if slices.Contains(r.Policies, All) {
+			f.outcomes[All] = f.together()
+		}
+		c.add(f)
+		if r.Chosen != nil {
+			r.Chosen(f)
+		}
+		if r.Explain != "" {
+			explained = f
+		}
+	}
+	return explained
 }
 
 func noSessions(s Settings, skipped []string) error {
