@@ -13,6 +13,7 @@
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
 # make live       recorded sessions through the running proxy, beside what replay says (FIXTURES=folder)
+# make plan       chooses the planner's constants by folds of repositories (FIXTURES=folder)
 # make wire       whether clients get the same bytes from this program as from another build (BEFORE=path)
 # make house      lines per room, circles of files, unused exports (BEFORE=another checkout for a column of its own)
 # make site       docs/ as a site in .cache/site, where hugo is here
@@ -38,7 +39,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint quick test bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all soak live wire house fuzz docs site picture dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint quick test bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all soak live plan wire house fuzz docs site picture dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -169,6 +170,10 @@ soak: build
 # Recorded sessions turn by turn through the running proxy, billed from the bytes that it sends, beside what replay says.
 live: build
 	$(call dev,live) && .cache/dev/live -data "$(FIXTURES)" bin/mcp-pruner
+
+# The planner's constants, chosen on recorded sessions, each repository judged by those chosen without it.
+plan:
+	$(call dev,plan) && .cache/dev/plan -data "$(FIXTURES)"
 
 # Plays the same calls, hook events and requests against two builds and compares the answers byte by byte.
 wire: build

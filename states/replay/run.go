@@ -147,6 +147,11 @@ func (s Settings) choosesContext() bool {
 	return slices.Contains(s.Policies, Context) || slices.Contains(s.Policies, All)
 }
 
+// Of computes one session, for policies that depend on no other.
+func Of(ctx context.Context, one sessions.Session, s Settings) (*Figures, error) {
+	return compute(ctx, one, s, s.Policies)
+}
+
 // compute bills one session and evaluates the policies that depend on no other.
 func compute(ctx context.Context, one sessions.Session, s Settings, policies []Policy) (*Figures, error) {
 	b := bill.New(one, s.Prices.On(bill.PricesOf(one)))

@@ -246,7 +246,7 @@ func (r *recorder) called() {
 		r.text(base)
 	}
 	e := taped{Kind: tapedCall, Cached: 1, Write: r.WritePrice(r.call)}
-	if !r.begins && r.Measured && r.call > 0 {
+	if !r.begins && r.call > 0 {
 		e.Cached = planner.CachedOf(this.Usage.CacheRead, r.Calls[r.call-1].Prompt)
 	}
 	r.add(e)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,8 +11,9 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
+	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
@@ -85,6 +85,9 @@ func textsIn(body []byte) string {
 	}
 }
 
+// patience is how long a proxy may take to end.
+const patience = 30 * time.Second
+
 // drive plays a session's client against a proxy that it starts and ends.
 func drive(ctx context.Context, program, policy string, a api, s sessions.Session) (outcome, error) {
 	api := newStandIn()
@@ -94,15 +97,11 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		return outcome{}, err
 	}
 	defer os.RemoveAll(state)
-	proxy := proxyCommand(ctx, program, state, policy, api.URL)
-	address, err := started(proxy.StderrPipe, proxy.Start)
+	address, end, err := running.Proxy(proxyCommand(ctx, program, state, policy, api.URL), patience)
 	if err != nil {
 		return outcome{}, err
 	}
-	defer func() {
-		_ = proxy.Process.Signal(syscall.SIGTERM) // a process that has ended is reported by Wait
-		_ = proxy.Wait()
-	}()
+	defer func() { _ = end() }() // it was asked to end, and says so by its status
 	c := client{api: a, Bill: bill.New(s, bill.PricesOf(s)), address: address, standIn: api, begins: true}
 	for _, step := range s.Steps {
 		if err := c.take(step); err != nil {
@@ -112,33 +111,6 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 	c.count()
 	c.out.whole, c.out.bill = c.asked.price, api.sent.price
 	return c.out, nil
-}
-
-// started starts a proxy and returns its address with the secret.
-func started(stderr func() (io.ReadCloser, error), start func() error) (string, error) {
-	errs, err := stderr()
-	if err != nil {
-		return "", err
-	}
-	if err := start(); err != nil {
-		return "", err
-	}
-	events := bufio.NewReader(errs)
-	line, err := events.ReadBytes('\n')
-	var ready struct {
-		Data struct {
-			File string `json:"url_file"`
-		}
-	}
-	if err == nil {
-		err = json.Unmarshal(line, &ready)
-	}
-	if err != nil {
-		return "", fmt.Errorf("the proxy did not start: %s: %w", line, err)
-	}
-	go func() { _, _ = io.Copy(io.Discard, events) }() // ends with the proxy
-	url, err := os.ReadFile(ready.Data.File)
-	return strings.TrimSpace(string(url)), err
 }
 
 // standIn answers in place of a model's API with the usage of each request, and bills it.

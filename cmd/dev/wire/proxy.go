@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -9,13 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
 )
 
 // upstream is the model's API behind the proxy. It keeps the last request, without headers that name a length or a port.
@@ -149,43 +146,7 @@ func (s *stand) send(r *http.Request) (string, error) {
 
 // startProxy starts the proxy and returns its address with the secret.
 func (s *stand) startProxy() (address string, end func() error, err error) {
-	return startProxy(s.start([]string{"MCP_PRUNER_OTHER_TOOLS=all"}, "proxy", "--policy", "both", "--upstream", s.upstream.URL))
-}
-
-func startProxy(cmd *exec.Cmd) (address string, end func() error, err error) {
-	errs, err := cmd.StderrPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	events := bufio.NewReader(errs)
-	line, err := events.ReadBytes('\n')
-	var ready struct {
-		Data struct {
-			File string `json:"url_file"`
-		}
-	}
-	if err == nil {
-		err = json.Unmarshal(line, &ready)
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("the proxy did not start: %s: %w", line, err)
-	}
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		_, _ = io.Copy(io.Discard, events)
-	}()
-	url, err := os.ReadFile(ready.Data.File)
-	return strings.TrimSpace(string(url)), func() error {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // a process that has ended is reported by Wait
-		kill := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-		defer kill.Stop()
-		<-drained
-		return cmd.Wait()
-	}, err
+	return running.Proxy(s.start([]string{"MCP_PRUNER_OTHER_TOOLS=all"}, "proxy", "--policy", "both", "--upstream", s.upstream.URL), patience)
 }
 
 // conversation returns the path and the body of a request whose history has n results.

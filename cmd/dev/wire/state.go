@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -335,7 +336,7 @@ func (h *house) proxy() error {
 	s := stand{dir: home, upstream: u}
 	cmd := exec.Command(h.program, "proxy", "--policy", "both", "--upstream", u.URL)
 	cmd.Dir, cmd.Env = filepath.Join(home, "shop"), environment()
-	address, end, err := startProxy(cmd)
+	address, end, err := running.Proxy(cmd, patience)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@
 package bill
 
 import (
+	"time"
+
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
@@ -79,7 +81,7 @@ func (b *Bill) addCalls() {
 			context++
 			model.compact()
 		case sessions.Call:
-			usage := model.call()
+			usage := model.call(step.At)
 			if b.Measured {
 				usage = b.usageOf(step)
 			}
@@ -153,15 +155,23 @@ func (b *Bill) Cached(from, j int) bool {
 }
 
 // usageModel computes usage for a transcript without it: new text is written to the cache once and read
-// from it in every later call.
+// from it in every later call. After a pause, where the transcript has times, everything is written again.
 type usageModel struct {
 	prompt, cached, output int
+	at                     time.Duration // of the call before
 }
+
+// cacheLife is how long a provider's cache keeps a prompt, at least.
+const cacheLife = 5 * time.Minute
 
 func (m *usageModel) prompted(n int) { m.prompt += n }
 func (m *usageModel) answer(n int)   { m.output += n }
 
-func (m *usageModel) call() sessions.Usage {
+func (m *usageModel) call(at time.Duration) sessions.Usage {
+	if at > 0 && at-m.at > cacheLife {
+		m.cached = 0
+	}
+	m.at = at
 	m.prompt += m.output
 	m.output = 0
 	u := sessions.Usage{CacheRead: m.cached, CacheWrite: m.prompt - m.cached}

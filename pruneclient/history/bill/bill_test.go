@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -103,6 +104,18 @@ func TestModelOnPaper(t *testing.T) {
 	assert.Equal(t, sessions.Usage{CacheWrite: 4000 + n}, b.Calls[0].Usage)
 	assert.Equal(t, sessions.Usage{CacheRead: 4000 + n, CacheWrite: m}, b.Calls[1].Usage)
 	assert.InDelta(t, float64(4000+n)*(1.25+0.1)+float64(m)*1.25, b.Total, 1e-6)
+}
+
+// Where a transcript without usage has times, a call after more than five minutes finds no cache, and the next one does.
+func TestModelOfAPauseOnPaper(t *testing.T) {
+	var read []int
+	for _, c := range billed([]sessions.Step{
+		{Kind: sessions.Call, At: time.Second}, {Kind: sessions.Call, At: 5 * time.Minute}, {Kind: sessions.Call, At: 11 * time.Minute}, {Kind: sessions.Call, At: 12 * time.Minute},
+		{Kind: sessions.Call},
+	}).Calls {
+		read = append(read, c.Usage.CacheRead)
+	}
+	assert.Equal(t, []int{0, ModelledSystem, 0, ModelledSystem, ModelledSystem}, read)
 }
 
 // A session without usage, with thoughts, words, a tool call and a compaction. What the model writes is output of its call,

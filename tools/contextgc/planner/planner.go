@@ -73,6 +73,7 @@ type Policy struct {
 	// after Ends times the calls so far, and that it goes on for GoesOn times the calls so far and needs more than was to be
 	// expected by Deviations standard deviations.
 	MaxLoss    float64
+	MaxOnce    float64 // the part that may be lost if the session ends soon and needs one of the cleared items before
 	Ends       float64
 	GoesOn     float64
 	Deviations float64
@@ -83,8 +84,8 @@ func DefaultPolicy() Policy {
 	return Policy{
 		Prices:   DefaultPrices(),
 		KeepLast: 2, MinCalls: 2, YoungFor: 2, AgainFor: 4, EditedFor: 3, MinTokens: 100,
-		MinFreed: 3000, MinFreedOf: .2, MinFreedFree: 500, Horizon: 60, MaxPay: 10,
-		MaxLoss: .01, Ends: .05, GoesOn: .7, Deviations: 3,
+		MinFreed: 3000, MinFreedOf: .15, MinFreedFree: 500, Horizon: 100, MaxPay: 10,
+		MaxLoss: .02, MaxOnce: .03, Ends: .1, GoesOn: 1.5, Deviations: 1,
 	}
 }
 
@@ -228,8 +229,10 @@ func (b *batch) safe(d Decision) bool {
 	risk := b.again + turns*turnShare*b.turn() + b.Deviations*math.Sqrt(b.variance*turns/b.needed)
 	atStake, most := b.Lost+d.Cost-b.now, b.MaxLoss*b.Bill
 	ends := min(mostCalls, b.Ends*float64(b.Call))
+	once := b.turn() + b.again/b.needed
 	goesOn := min(b.GoesOn*float64(b.Call), float64(b.Horizon)/2)
-	return d.Freed >= free && d.Calls <= b.MaxPay && atStake-ends*d.SavedPerCall <= most && atStake+risk-goesOn*d.SavedPerCall <= most
+	return d.Freed >= free && d.Calls <= b.MaxPay && atStake-ends*d.SavedPerCall <= most &&
+		atStake+once-ends*d.SavedPerCall <= b.MaxOnce*b.Bill && atStake+risk-goesOn*d.SavedPerCall <= most
 }
 
 // why explains a decision in one sentence.
