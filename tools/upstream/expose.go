@@ -65,7 +65,26 @@ func (p plan) build(l level) []Exposed {
 			list = append(list, grouped(t, l))
 		}
 	}
+	if p.mode == Trimmed {
+		sayHelp(list)
+	}
 	return list
+}
+
+// aboutHelp stands in the schema of a server's first tool that is shorter than its server lists it, even with this. In a
+// tool's description its words would make searches find that tool.
+const aboutHelp = `{"type":"object","description":"Shortened, as all tools of this server: {\"action\":\"help\"} alone returns the full text",`
+
+func sayHelp(list []Exposed) {
+	for i := range list {
+		e := &list[i]
+		d := e.Actions[0].Def
+		rest, made := strings.CutPrefix(string(e.InputSchema), `{"type":"object",`)
+		if made && len(visible("", d.Description, d.InputSchema)) > len(visible("", e.Description, e.InputSchema))+len(aboutHelp) {
+			e.InputSchema = json.RawMessage(aboutHelp + rest)
+			return
+		}
+	}
 }
 
 // asListed returns a tool with its server's own description and schema, as far as the

@@ -69,21 +69,11 @@ func TestTheDocumentsServer(t *testing.T) {
 // needed tools must be found at least as well as in the servers' own list, in every mode and
 // with every target. A mode may lose no more than a rounding error.
 func TestFindability(t *testing.T) {
-	var servers []struct {
-		Server string
-		Tools  json.RawMessage
-	}
-	require.NoError(t, json.Unmarshal(fixture(t, "livemcpbench/servers.json"), &servers))
 	var queries []query
 	require.NoError(t, json.Unmarshal(fixture(t, "livemcpbench/queries.json"), &queries))
 	o := Options{Target: DefaultTarget, Tokens: tokens.Estimate}
-	var all []Server
+	all := benchServers(t)
 	known := map[string]bool{}
-	for _, s := range servers {
-		tools, _, err := ParseList(s.Server, []byte(`{"tools":`+string(s.Tools)+`}`))
-		require.NoError(t, err)
-		all = append(all, Server{Name: s.Server, Tools: tools})
-	}
 	// Tools of several servers with the same name need the server's name as a prefix in any
 	// case.
 	names := map[string]string{}

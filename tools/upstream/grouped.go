@@ -29,6 +29,9 @@ func grouped(t planned, l level) Exposed {
 		names = append(names, a.Name)
 		lines = append(lines, g.line(a, l))
 	}
+	if !slices.Contains(names, helpAction) { // clients refuse a value that is not listed
+		names = append(names, helpAction)
+	}
 	action := map[string]any{"type": "string", "enum": parameter.List(names)}
 	if text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n"); text != "" {
 		action["description"] = text

@@ -55,7 +55,7 @@ const TrimTarget = .60
 // Kept returns the number of parameters' descriptions that a server's trimmed tools still have.
 func Kept(list []Exposed) (texts int) {
 	for i := range list {
-		texts += strings.Count(string(list[i].InputSchema), `"description":"`)
+		texts += strings.Count(strings.TrimPrefix(string(list[i].InputSchema), aboutHelp), `"description":"`)
 	}
 	return texts
 }

@@ -30,6 +30,7 @@ type Options struct {
 
 // plan holds the tools to expose, before their texts are written.
 type plan struct {
+	mode  Mode
 	names naming
 	tools []planned
 }
@@ -47,7 +48,7 @@ type planned struct {
 
 func planOf(s Server, mode Mode, o Options) plan {
 	m := s.mapping()
-	p := plan{names: s.naming(o.Bare)}
+	p := plan{mode: mode, names: s.naming(o.Bare)}
 	byName := map[string]*Definition{}
 	for i := range s.Tools {
 		byName[s.Tools[i].Name] = &s.Tools[i]

@@ -53,7 +53,7 @@ func checkForm(t *testing.T, e *Exposed) {
 	var top map[string]any
 	require.NoError(t, json.Unmarshal(e.InputSchema, &top))
 	require.Equal(t, "object", top["type"])
-	require.Subset(t, []string{"type", "properties", "required"}, slices.Collect(maps.Keys(top)))
+	require.Subset(t, []string{"type", "description", "properties", "required"}, slices.Collect(maps.Keys(top)))
 	var schema struct {
 		Properties map[string]map[string]any
 	}

@@ -3,6 +3,7 @@ package upstream
 import (
 	"testing"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
@@ -22,4 +23,16 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/decisions/060-how-the-gateway-groups.md")
 	page.Says("`--target` defaults to %s,", "DefaultTarget", DefaultTarget)
 	page.Says("the specified %s % over", "DefaultTarget", DefaultTarget*100)
+}
+
+// TestStatedOfATinyList ties what the page says of a list that trim makes longer. It needs the benchmark's lists.
+func TestStatedOfATinyList(t *testing.T) {
+	page := stated.On(t, "docs/GATEWAY.md")
+	for _, s := range benchServers(t) {
+		if s.Name == "Hugeicons MCP Server" {
+			after := ListTokens(Expose(s, Trimmed, Options{Tokens: tokens.Estimate, Target: DefaultTarget}), tokens.Estimate)
+			page.Says("Hugeicons have %s tokens of their own", "RawTokens", RawTokens(s.Tools, tokens.Estimate))
+			page.Says("of their own and %s behind the gateway", "ListTokens", after)
+		}
+	}
 }

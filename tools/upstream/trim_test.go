@@ -25,15 +25,21 @@ func TestTrimKeepsWhatCannotBeGuessed(t *testing.T) {
 	}
 }
 
-// TestTrimNeverEmptiesAList checks on real lists that some texts of parameters stay, and the descriptions of all tools.
+// TestTrimNeverEmptiesAList checks on real lists that some texts of parameters stay, and the descriptions of all tools. One
+// of them says how the rest is had.
 func TestTrimNeverEmptiesAList(t *testing.T) {
 	for _, name := range []string{"playwright", "github-npm", "memory", "filesystem"} {
 		tools := fixtureTools(t, name)
 		list := Expose(Server{Name: name, Tools: tools}, Trimmed, Options{Tokens: words, Target: 1})
 		assert.Positive(t, Kept(list), name)
+		helps := 0
 		for i := range list {
 			assert.Equal(t, strings.TrimSpace(list[i].Actions[0].Def.Description), list[i].Description)
+			if strings.HasPrefix(string(list[i].InputSchema), aboutHelp) {
+				helps++
+			}
 		}
+		assert.Equal(t, 1, helps, name)
 	}
 }
 

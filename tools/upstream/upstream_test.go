@@ -66,7 +66,7 @@ func TestToolsAreGroupedByNoun(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(book.InputSchema, &schema))
 	assert.Equal(t, []string{"action"}, schema.Required)
-	assert.Equal(t, []any{"add", "get", "list"}, schema.Properties["action"]["enum"])
+	assert.Equal(t, []any{"add", "get", "list", "help"}, schema.Properties["action"]["enum"])
 	for name, p := range schema.Properties {
 		assert.NotEmpty(t, p["type"], name)
 	}

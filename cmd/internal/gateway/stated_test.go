@@ -1,9 +1,13 @@
 package gateway
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
@@ -15,5 +19,8 @@ func TestStated(t *testing.T) {
 	page.Says("closed after %s idle minutes", "idleAfter", idleAfter/time.Minute)
 	page.Says("may have %s connections, and the gateway", "maxLinksEach", maxLinksEach)
 	page.Says("and the gateway\n%s; a further one", "maxLinks", maxLinks)
+	raw, err := json.Marshal(map[string]any{"name": findName, "description": findDescription, "input_schema": json.RawMessage(findSchema)})
+	require.NoError(t, err)
+	page.Says("carries with %s more of `find` itself", "findTool", tokens.Estimate(string(raw)))
 	page.Says("`limit` (%s tools for each step)", "foundByDefault", foundByDefault)
 }

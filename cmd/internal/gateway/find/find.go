@@ -10,14 +10,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
-// Weights of a query's words, beside those of the step, which are 1.
-const (
-	ofSynonym = 0.4
-	ofVerb    = 0.75 // get, create, ...: many tools have them
-	ofCommon  = 0.2  // words of every text
-	ofTask    = 0.1  // words of the whole task
-)
-
 var common = language.Set(`a about all an and any are as at be between by can data for from i in information into is it its me my of on or
 	please report some that the their them then these this those to use using will with you your`)
 
@@ -32,22 +24,22 @@ func (x *Index) Find(task string, steps []string, limit int) (parts []string, fo
 		parts = append(slices.Clone(steps), task)
 	}
 	parts = parts[:min(len(parts), maxSteps)]
-	context := conceptsOf(beginning(strings.Join(append(slices.Clone(parts), task), "\n")), ofTask, false)
+	context := x.conceptsOf(beginning(strings.Join(append(slices.Clone(parts), task), "\n")), x.weights.task, false)
 	for _, part := range parts {
-		found = append(found, x.hits(x.scores(append(conceptsOf(beginning(part), 1, true), context...)), limit))
+		found = append(found, x.hits(x.scores(append(x.conceptsOf(beginning(part), 1, true), context...)), limit))
 	}
 	return parts, found
 }
 
 // conceptsOf returns the different words of a text as concepts, in a fixed order, so that sums are the same each time.
-func conceptsOf(text string, weight float64, widened bool) []concept {
+func (x *Index) conceptsOf(text string, weight float64, widened bool) []concept {
 	weights := map[string]float64{}
 	for stem, word := range eachWord(text) {
 		switch {
 		case common[word]:
-			weights[stem] = weight * ofCommon
+			weights[stem] = weight * x.weights.common
 		case language.IsVerb(word):
-			weights[stem] = weight * ofVerb
+			weights[stem] = weight * x.weights.verb
 		default:
 			weights[stem] = weight
 		}
@@ -56,8 +48,8 @@ func conceptsOf(text string, weight float64, widened bool) []concept {
 	for _, stem := range slices.Sorted(maps.Keys(weights)) {
 		c := concept{stem: weights[stem]}
 		if widened {
-			for _, other := range synonyms()[stem] {
-				c[other] = weights[stem] * ofSynonym
+			for _, other := range x.same[stem] {
+				c[other] = weights[stem] * x.weights.synonym
 			}
 		}
 		list = append(list, c)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
@@ -105,7 +106,9 @@ func TestRecall(t *testing.T) {
 	for _, s := range servers {
 		raw += upstream.RawTokens(s.Tools, tokens.Estimate)
 	}
-	t.Logf("tokens: the servers' lists %d, grouped %d", raw, upstream.ListTokens(list, tokens.Estimate))
+	page, hundreds := stated.On(t, "docs/GATEWAY.md"), func(n int) int { return (n + 50) / 100 * 100 }
+	page.Says("the servers' own lists have %s, the grouped", "RawTokens", hundreds(raw))
+	page.Says("the grouped list %s, which every request", "ListTokens", hundreds(upstream.ListTokens(list, tokens.Estimate)))
 	x := New(list)
 	for _, c := range []struct {
 		name        string

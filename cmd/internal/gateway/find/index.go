@@ -10,23 +10,29 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
-// Weights of the places in which a word of a tool stands.
-const (
-	inName    = 3.0
-	inServer  = 2.0
-	inOpening = 1.5 // first sentence of its description
-	inParam   = 1.0 // names of its parameters
-	inRest    = 0.6 // other sentences of its description
-)
+// weights are what the ranking was tuned by.
+type weights struct {
+	// Places in which a word of a tool stands.
+	name    float64
+	server  float64
+	opening float64 // first sentence of its description
+	param   float64 // names of its parameters
+	rest    float64 // other sentences of its description
 
-// Constants of BM25: how fast further occurrences of a word count less, and how much the length of a text counts.
-const (
-	saturation = 1.2
-	lengths    = 0.75
-)
+	// Words of a query, beside those of a step, which are 1.
+	synonym float64
+	verb    float64 // get, create, ...: many tools have them
+	common  float64 // words of every text
+	task    float64 // words of the whole task
 
-// moreActions is the part of its score that each further action, of the best four, adds to a tool.
-const moreActions = 0.1
+	// Constants of BM25: how fast further occurrences of a word count less, and how much the length of a text counts.
+	saturation float64
+	lengths    float64
+
+	more float64 // the part of its score that each further action, of the best four, adds to a tool
+}
+
+var tuned = weights{name: 3, server: 2, opening: 1.5, param: 1, rest: 0.6, synonym: 0.4, verb: 0.75, common: 0.2, task: 0.1, saturation: 1.2, lengths: 0.75, more: 0.1}
 
 // maxActions is the maximum number of a tool's actions that are written out for one step, and closeTo the part of the best
 // one's score that they need.
@@ -37,6 +43,8 @@ const (
 
 // Index holds the words of a list of tools.
 type Index struct {
+	weights weights
+	same    map[string][]string // stems that mean the same as a stem
 	list    []upstream.Exposed
 	entries []entry
 	rarity  map[string]float64
@@ -51,12 +59,14 @@ type entry struct {
 }
 
 // New indexes the tools of a list.
-func New(list []upstream.Exposed) *Index {
-	x := &Index{list: list, rarity: map[string]float64{}}
+func New(list []upstream.Exposed) *Index { return newIndex(list, tuned, synonyms()) }
+
+func newIndex(list []upstream.Exposed, w weights, same map[string][]string) *Index {
+	x := &Index{weights: w, same: same, list: list, rarity: map[string]float64{}}
 	having, sum := map[string]int{}, 0.0
 	for i := range list {
 		for j := range list[i].Actions {
-			e := entry{tool: i, action: j, count: countWords(list[i].Actions[j].Def)}
+			e := entry{tool: i, action: j, count: w.countWords(list[i].Actions[j].Def)}
 			for _, stem := range slices.Sorted(maps.Keys(e.count)) {
 				e.size += e.count[stem]
 				having[stem]++
@@ -73,7 +83,7 @@ func New(list []upstream.Exposed) *Index {
 	return x
 }
 
-func countWords(d *upstream.Definition) map[string]float64 {
+func (w weights) countWords(d *upstream.Definition) map[string]float64 {
 	count := map[string]float64{}
 	add := func(text string, weight float64) {
 		for stem := range eachWord(text) {
@@ -81,12 +91,12 @@ func countWords(d *upstream.Definition) map[string]float64 {
 		}
 	}
 	opening, rest := d.Texts()
-	add(d.Name, inName)
-	add(d.Server, inServer)
-	add(opening, inOpening)
-	add(rest, inRest)
+	add(d.Name, w.name)
+	add(d.Server, w.server)
+	add(opening, w.opening)
+	add(rest, w.rest)
 	for _, p := range d.ParameterNames() {
-		add(p, inParam)
+		add(p, w.param)
 	}
 	return count
 }
@@ -96,15 +106,15 @@ type concept map[string]float64
 
 // scores returns the score of each entry. Of the words of a concept only the one that says most counts.
 func (x *Index) scores(q []concept) []float64 {
-	scores := make([]float64, len(x.entries))
+	w, scores := x.weights, make([]float64, len(x.entries))
 	for i := range x.entries {
 		e := &x.entries[i]
-		norm := saturation * (1 - lengths + lengths*e.size/x.mean)
+		norm := w.saturation * (1 - w.lengths + w.lengths*e.size/x.mean)
 		for _, c := range q {
 			best := 0.0
 			for stem, weight := range c {
 				if n := e.count[stem]; n > 0 {
-					best = max(best, weight*x.rarity[stem]*n*(saturation+1)/(n+norm))
+					best = max(best, weight*x.rarity[stem]*n*(w.saturation+1)/(n+norm))
 				}
 			}
 			scores[i] += best
@@ -136,7 +146,7 @@ func (x *Index) hits(scores []float64, limit int) []Hit {
 		h := Hit{Tool: &x.list[tool], score: best}
 		for k, i := range entries[:min(len(entries), maxActions)] {
 			if k > 0 {
-				h.score += moreActions * scores[i]
+				h.score += x.weights.more * scores[i]
 			}
 			if scores[i] >= closeTo*best {
 				h.Actions = append(h.Actions, &h.Tool.Actions[x.entries[i].action])

@@ -36,8 +36,13 @@ var ownSynonyms string
 
 // synonyms returns the stems that mean the same as a stem: to programmers, as the line pruner knows them, and to users of tools.
 var synonyms = sync.OnceValue(func() map[string][]string {
+	return sameStems(append(tuning.File("synonyms"), strings.Split(ownSynonyms, "\n")...))
+})
+
+// sameStems reads a table of words that mean the same, one idea a line.
+func sameStems(lines []string) map[string][]string {
 	all := map[string][]string{}
-	for _, line := range append(tuning.File("synonyms"), strings.Split(ownSynonyms, "\n")...) {
+	for _, line := range lines {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -54,4 +59,4 @@ var synonyms = sync.OnceValue(func() map[string][]string {
 		}
 	}
 	return all
-})
+}
