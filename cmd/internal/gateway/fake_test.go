@@ -95,6 +95,10 @@ func (f *fake) answer(m fakeMessage) {
 		if f.kind == "deaf" {
 			return
 		}
+		if f.kind == "modern" {
+			f.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"]}}}`, m.ID))
+			return
+		}
 		if f.kind == "rude" {
 			os.Exit(7)
 		}

@@ -99,7 +99,7 @@ func (r Row) done() Row {
 // tooLittle says why trim removed less of a server's list than it aims at, or "".
 func (r Row) tooLittle(target float64, own []upstream.Exposed) string {
 	if aim := 100 * min(target, upstream.TrimTarget); r.SavedPct < aim {
-		return fmt.Sprintf("%s: trim removes %.0f %% and not %.0f %%: names, types, the tools' descriptions, and %d texts of parameters that cannot be guessed from their names stay",
+		return fmt.Sprintf("%s: trim removes %.0f %% and not %.0f %%: names, types, the tools' descriptions, and texts of parameters that cannot be guessed from their names (%d) stay",
 			r.Server, r.SavedPct, aim, upstream.Kept(own))
 	}
 	return ""
@@ -175,6 +175,16 @@ func (g *Gateway) WriteList(w io.Writer, mode upstream.Mode) error {
 		}
 	}
 	return nil
+}
+
+// Ready returns how many of the servers are connected.
+func (g *Gateway) Ready() (ready, all int) {
+	for _, s := range g.servers {
+		if _, known, err := s.Offer(); known && err == nil {
+			ready++
+		}
+	}
+	return ready, len(g.servers)
 }
 
 // Troubles says of each server what is wrong with it, if something is.

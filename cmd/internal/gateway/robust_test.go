@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,6 +62,13 @@ func TestOneServersTroubleIsItsOwn(t *testing.T) {
 			assert.Equal(t, `get_item{"id":1}`, text(t, out, err))
 		})
 	}
+}
+
+// TestAServerOfTheNewestProtocolAloneIsRefusedWithWords checks what gateway init says before it moves one.
+func TestAServerOfTheNewestProtocolAloneIsRefusedWithWords(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	assert.Equal(t, "it cannot be asked what it has (it does not speak protocol 2025-11-25 or an earlier one, which the gateway needs (initialize was refused: Unsupported protocol version))",
+		Lost(t.Context(), fakeServer("new", "modern"), "test", os.Environ()))
 }
 
 func TestAServerThatEndsAtOnceIsNamed(t *testing.T) {

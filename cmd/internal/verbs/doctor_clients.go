@@ -34,8 +34,11 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	found = append(found, refused...)
 	for _, e := range entry.All(setup.Home{Lookup: p.Lookup}, dir) {
 		if e.Err == nil || !slices.Contains(files, e.File) {
+			if isGateway(e) && runs(e.Command, p.Env) {
+				found = append(found, behindGateway(ctx, p, e)...)
+				continue
+			}
 			found = append(found, client(ctx, p.Env, e))
-			found = append(found, behindGateway(ctx, p, e)...)
 		}
 	}
 	all := initcmd.AllHooked(p)
@@ -117,10 +120,13 @@ func client(ctx context.Context, env []string, e entry.Entry) finding {
 // gatewayWithin is the time for which doctor waits for the servers of a gateway.
 const gatewayWithin = 10 * time.Second
 
-// behindGateway reports the servers of a gateway's entry that cannot be used.
-func behindGateway(ctx context.Context, p command.Process, e entry.Entry) (found []finding) {
-	if len(e.Args) < 2 || e.Args[0] != "gateway" || e.Err != nil {
-		return nil
+// isGateway reports whether an entry starts the gateway. Without prune_over, which needs no service, it prunes nothing.
+func isGateway(e entry.Entry) bool { return e.Err == nil && len(e.Args) > 0 && e.Args[0] == "gateway" }
+
+// behindGateway reports how many servers of a gateway's entry answer, and those that cannot be used.
+func behindGateway(ctx context.Context, p command.Process, e entry.Entry) []finding {
+	if len(e.Args) < 2 {
+		return []finding{{e.Client, fmt.Sprintf("%s in %s names no file with servers; \"mcp-pruner gateway init %s\" writes one", e.Name, e, e.Client), cannotBeRead}}
 	}
 	f := gatewayFlags{mode: gateway.Auto, target: upstream.DefaultTarget}
 	g, err := f.open(p, e.Args[len(e.Args)-1], note(nil))
@@ -129,6 +135,8 @@ func behindGateway(ctx context.Context, p command.Process, e entry.Entry) (found
 	}
 	defer g.Close()
 	g.Wait(ctx, gatewayWithin, false)
+	ready, all := g.Ready()
+	found := []finding{{what: e.Client, found: fmt.Sprintf("%s in %s: %d of %d servers answer", e.Name, e, ready, all)}}
 	for _, trouble := range g.Troubles() {
 		found = append(found, finding{e.Client, fmt.Sprintf("%s in %s: %s", e.Name, e, trouble), cannotBeStarted})
 	}

@@ -4,8 +4,11 @@ package connect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -89,7 +92,7 @@ func (o *orderedServers) UnmarshalJSON(raw []byte) error {
 			return fmt.Errorf("server %s: %w", key, err)
 		}
 		if err := json.Unmarshal(raw, &s); err != nil {
-			s = Config{Problem: fmt.Sprintf("it cannot be read: %v", err)}
+			s = Config{Problem: "it cannot be read: " + shapeOf(err)}
 		}
 		s.Name, _ = key.(string)
 		if seen[s.Name] {
@@ -99,6 +102,17 @@ func (o *orderedServers) UnmarshalJSON(raw []byte) error {
 		*o = append(*o, s)
 	}
 	return nil
+}
+
+// shapeOf returns what is wrong with an entry in words of its file.
+func shapeOf(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	want := map[reflect.Kind]string{reflect.String: "a text", reflect.Slice: "a list", reflect.Map: "an object", reflect.Struct: "an object", reflect.Bool: "true or false"}
+	name := cmp.Or(wrong.Field, "the entry")
+	return fmt.Sprintf("%s has to be %s, not a value of type %s", name, want[wrong.Type.Kind()], wrong.Value)
 }
 
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`) })

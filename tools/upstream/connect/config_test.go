@@ -33,8 +33,8 @@ func TestConfig(t *testing.T) {
 func TestAnEntryThatCannotBeUsedCostsItself(t *testing.T) {
 	for entry, want := range map[string]string{
 		`{}`:                               "it has neither command nor url",
-		`7`:                                "it cannot be read",
-		`{"command":["x"]}`:                "it cannot be read",
+		`7`:                                "it cannot be read: the entry has to be an object, not a value of type number",
+		`{"command":["x"]}`:                "it cannot be read: command has to be a text, not a value of type array",
 		`{"command":"x","url":"http://h"}`: "it has both command and url",
 		`{"url":"x"}`:                      "its url has to begin with http:// or https://",
 		`{"command":"${NOPE}"}`:            "the variable NOPE is not set; set it or write ${NOPE:-default}",
