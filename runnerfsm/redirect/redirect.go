@@ -4,7 +4,6 @@ package redirect
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -53,17 +52,6 @@ type Refusal struct{ Why string }
 func (r Refusal) Error() string { return r.Why }
 
 func refusef(format string, args ...any) error { return Refusal{fmt.Sprintf(format, args...)} }
-
-// planners make the plan of each client.
-var planners = map[string]func(*agent.Client, Start) (Plan, error){
-	agent.Claude.Name: claude, agent.Codex.Name: codex, agent.Gemini.Name: gemini, agent.Opencode.Name: opencode,
-}
-
-// Clients are the names of the clients whose calls can go to a proxy.
-func Clients() []string { return slices.Sorted(maps.Keys(planners)) }
-
-// Find makes the plan for a client. An error that is a [Refusal] says what the user has configured instead.
-func Find(client string, s Start) (Plan, error) { return planners[client](agent.Named(client), s) }
 
 // Change returns what a run starts the client with. The client reaches the proxy directly.
 func (p Plan) Change(at Proxy) (Change, error) {

@@ -181,3 +181,23 @@ func Begins(text, head string) bool {
 	head = strings.TrimSpace(head)
 	return head != "" && strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), head)
 }
+
+// Line returns line n as the client shows it, including its number in the file if the client numbers lines.
+func (b Body) Line(n int) string {
+	if b.Mark == "" {
+		return b.Lines[n-1]
+	}
+	return fmt.Sprintf("%*d%s%s", b.Pad, b.First+n-1, b.Mark, b.Lines[n-1])
+}
+
+// Shown returns the given lines as the client shows them.
+func (b Body) Shown(lines []int) string {
+	var out strings.Builder
+	for i, n := range lines {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString(b.Line(n))
+	}
+	return out.String()
+}

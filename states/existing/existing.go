@@ -258,26 +258,6 @@ func gap(b Body, c Cut, from, to int) string {
 	return "\n" + lineprune.Gap(block, b.First)
 }
 
-// Line returns line n as the client shows it, including its number in the file if the client numbers lines.
-func (b Body) Line(n int) string {
-	if b.Mark == "" {
-		return b.Lines[n-1]
-	}
-	return fmt.Sprintf("%*d%s%s", b.Pad, b.First+n-1, b.Mark, b.Lines[n-1])
-}
-
-// Shown returns the given lines as the client shows them.
-func (b Body) Shown(lines []int) string {
-	var out strings.Builder
-	for i, n := range lines {
-		if i > 0 {
-			out.WriteByte('\n')
-		}
-		out.WriteString(b.Line(n))
-	}
-	return out.String()
-}
-
 // Window is a range of kept lines, both ends included.
 type Window struct{ From, To int }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
@@ -78,4 +79,9 @@ func encoded(value any) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func decoded(raw json.RawMessage) any {
+	v, _ := schema.Decode(raw) // nothing, or JSON
+	return v
 }

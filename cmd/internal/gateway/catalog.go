@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // catalog is what the servers have beside tools, under the names and URIs by which it is offered.
@@ -27,46 +25,6 @@ type shape struct {
 
 // listMembers are the members of the results of listing methods.
 var listMembers = map[string]string{"resources/list": "resources", "resources/templates/list": "resourceTemplates", "prompts/list": "prompts"}
-
-// catalog returns the catalog of what is known of the servers now.
-func (g *Gateway) catalog() *catalog {
-	g.mu.Lock()
-	there, version := g.offered, g.version
-	g.mu.Unlock()
-	if there != nil {
-		return there
-	}
-	c := &catalog{lists: map[string][]json.RawMessage{}, prompts: map[string]target{}, own: map[string][]string{}}
-	for _, s := range g.servers {
-		offer, _, _ := s.Offer()
-		names := g.names(s.Name())
-		for _, raw := range offer.Resources {
-			c.add("resources/list", raw, "uri", func(uri string) string {
-				c.own[uri] = append(c.own[uri], s.Name())
-				return names.URI(uri)
-			})
-		}
-		for _, raw := range offer.Templates {
-			c.add("resources/templates/list", raw, "uriTemplate", func(uri string) string {
-				c.shapes = append(c.shapes, shape{s.Name(), shapeOf(uri)})
-				return names.URI(uri)
-			})
-		}
-		for _, raw := range offer.Prompts {
-			c.add("prompts/list", raw, "name", func(name string) string {
-				offered := names.Prompt(name)
-				c.prompts[offered] = target{s.Name(), name}
-				return offered
-			})
-		}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.version == version {
-		g.offered = c
-	}
-	return c
-}
 
 // add adds an entry with its name or URI changed. An entry without one is left out, because nobody could ask for it.
 func (c *catalog) add(method string, raw json.RawMessage, member string, change func(string) string) {
@@ -122,9 +80,4 @@ func shapeOf(template string) *regexp.Regexp {
 	}
 	b.WriteString(regexp.QuoteMeta(template[at:]) + "$")
 	return regexp.MustCompile(b.String())
-}
-
-// names returns the names of a server's prompts, resources and tasks.
-func (g *Gateway) names(server string) upstream.Names {
-	return upstream.NamesOf(upstream.Server{Name: server, Mapping: g.mapping(server)}, g.options.Bare)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
-	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
@@ -71,11 +70,6 @@ func (g *Gateway) answer(ctx context.Context, c *mcpserver.Caller, method string
 
 // unwatchWithin is the time for which the end of a subscription waits for servers.
 const unwatchWithin = 3 * time.Second
-
-func decoded(raw json.RawMessage) any {
-	v, _ := schema.Decode(raw) // nothing, or JSON
-	return v
-}
 
 func invalid(format string, args ...any) *tools.RPCError {
 	return &tools.RPCError{Code: -32602, Message: fmt.Sprintf(format, args...)}

@@ -157,6 +157,11 @@ func (g *Gateway) mapping(server string) *upstream.Mapping {
 	return nil
 }
 
+// names returns the names of a server's prompts, resources and tasks.
+func (g *Gateway) names(server string) upstream.Names {
+	return upstream.NamesOf(upstream.Server{Name: server, Mapping: g.mapping(server)}, g.options.Bare)
+}
+
 // Close ends every upstream.
 func (g *Gateway) Close() {
 	g.end()

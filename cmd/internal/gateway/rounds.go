@@ -85,9 +85,9 @@ func (r *round) Ask(ctx context.Context, method string, params json.RawMessage) 
 	}
 }
 
-// begin makes a server's call for a client of protocol 2026-07-28, which call identifies.
-func (g *Gateway) begin(c *mcpserver.Caller, names upstream.Names, call string, run func(ctx context.Context, from connect.Caller) (connect.Answer, error)) *round {
-	ctx, cancel := context.WithCancel(g.life)
+// begin makes a server's call for a client of protocol 2026-07-28, which call identifies. It ends with life at the latest.
+func (s *rounds) begin(life context.Context, c *mcpserver.Caller, names upstream.Names, call string, run func(ctx context.Context, from connect.Caller) (connect.Answer, error)) *round {
+	ctx, cancel := context.WithCancel(life)
 	r := &round{caller: caller{c, names}, call: call, asked: make(chan asked), result: make(chan outcome, 1), life: ctx, cancel: cancel, open: map[string]asked{}}
 	r.now.Store(c)
 	go func() {
@@ -99,7 +99,7 @@ func (g *Gateway) begin(c *mcpserver.Caller, names upstream.Names, call string, 
 }
 
 // wait returns the result of a round, or a result that asks the client what the server asks.
-func (g *Gateway) wait(ctx context.Context, r *round) (connect.Answer, error) {
+func (s *rounds) wait(ctx context.Context, r *round) (connect.Answer, error) {
 	select {
 	case <-ctx.Done():
 		r.cancel()
@@ -108,11 +108,11 @@ func (g *Gateway) wait(ctx context.Context, r *round) (connect.Answer, error) {
 	case done := <-r.result:
 		return done.answer, done.err
 	case question := <-r.asked:
-		return g.ask(r, question)
+		return s.ask(r, question)
 	}
 }
 
-func (g *Gateway) ask(r *round, question asked) (connect.Answer, error) {
+func (s *rounds) ask(r *round, question asked) (connect.Answer, error) {
 	r.mu.Lock()
 	r.last++
 	id := "q" + strconv.Itoa(r.last)
@@ -123,35 +123,35 @@ func (g *Gateway) ask(r *round, question asked) (connect.Answer, error) {
 		request["params"] = question.params
 	}
 	state := rand.Text()
-	g.rounds.mu.Lock()
-	defer g.rounds.mu.Unlock()
-	if len(g.rounds.waiting) >= maxRounds {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) >= maxRounds {
 		r.cancel()
 		return connect.Answer{}, &tools.Error{Code: "upstream_unavailable", Message: "too many calls wait for answers of their clients; try again later"}
 	}
-	g.rounds.waiting[state] = r
+	s.waiting[state] = r
 	time.AfterFunc(roundWithin, func() {
-		if g.rounds.take(state) != nil {
+		if s.take(state) != nil {
 			r.cancel()
 		}
 	})
 	return connect.Asking(map[string]any{id: request}, state), nil
 }
 
-func (r *rounds) take(state string) *round {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	there := r.waiting[state]
-	delete(r.waiting, state)
+func (s *rounds) take(state string) *round {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	there := s.waiting[state]
+	delete(s.waiting, state)
 	return there
 }
 
 var errNoRound = errors.New("requestState belongs to no call that waits for an answer: it was answered already, or more than five minutes ago; make the call anew, without requestState")
 
 // resume gives a round the answers in its client's next call.
-func (g *Gateway) resume(c *mcpserver.Caller, call string) (*round, error) {
+func (s *rounds) resume(c *mcpserver.Caller, call string) (*round, error) {
 	state, _ := c.Extra()["requestState"].(string)
-	r := g.rounds.take(state)
+	r := s.take(state)
 	if r == nil {
 		return nil, errNoRound
 	}

@@ -83,16 +83,16 @@ func (g *Gateway) call(ctx context.Context, target *upstream.Call) (connect.Answ
 	}
 	key := target.Def.Server + " " + target.Def.Name + " " + string(encoded(target.Arguments))
 	if _, again := from.Extra()["requestState"]; again {
-		r, err := g.resume(from, key)
+		r, err := g.rounds.resume(from, key)
 		if err != nil {
 			return connect.Answer{}, &tools.Error{Code: "invalid_arguments", Message: err.Error()}
 		}
-		return g.wait(ctx, r)
+		return g.rounds.wait(ctx, r)
 	}
-	r := g.begin(from, g.names(target.Def.Server), key, func(ctx context.Context, asking connect.Caller) (connect.Answer, error) {
+	r := g.rounds.begin(g.life, from, g.names(target.Def.Server), key, func(ctx context.Context, asking connect.Caller) (connect.Answer, error) {
 		return g.callFrom(ctx, target, from, asking)
 	})
-	return g.wait(ctx, r)
+	return g.rounds.wait(ctx, r)
 }
 
 // callFrom makes a call on the connection of a client. asking receives what the server sends during it; nil: the client does.

@@ -1,0 +1,66 @@
+package gateway
+
+import (
+	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
+)
+
+// reach returns the connection of a request's client to a server. done has to be called when the request has ended.
+func (g *Gateway) reach(c *mcpserver.Caller, server string) (s *connect.Server, done func(), refusal *tools.Error) {
+	shared := g.server(server)
+	switch {
+	case shared == nil:
+		return nil, nil, &tools.Error{Code: "upstream_unavailable", Message: "server " + server + " is not configured any more"}
+	case c == nil || g.options.OneClient || shared.Stateless():
+		return shared, func() {}, nil
+	}
+	holder, subject := c.Holder()
+	if subject == nil || subject == "" { // nobody is known by name: a client counts for itself
+		subject = holder
+	}
+	key := linkKey{holder, server}
+	g.links.mu.Lock()
+	defer g.links.mu.Unlock()
+	l := g.links.open[key]
+	if l == nil {
+		if refusal := g.links.full(subject); refusal != nil {
+			return nil, nil, refusal
+		}
+		l = &link{Server: g.connectFor(c, shared), subject: subject}
+		g.links.open[key] = l
+	}
+	l.uses++
+	if l.idle != nil {
+		l.idle.Stop()
+	}
+	return l.Server, sync.OnceFunc(func() { g.release(c, key, l) }), nil
+}
+
+// connectFor returns a new connection of a client to a server, which is opened with the first request. A client without a
+// session may be several: nothing that the server sends outside of a request goes to it.
+func (g *Gateway) connectFor(c *mcpserver.Caller, shared *connect.Server) *connect.Server {
+	s := connect.New(shared.Config(), connect.Options{
+		Version: g.options.Version, Env: g.options.Env, Note: g.options.Note, Stderr: g.options.Stderr,
+		Changed: func(_, now connect.Offer) { shared.Compare(now) },
+	})
+	if !c.Alone() {
+		s.Belong(caller{c.Standing(), g.names(shared.Name())})
+		if level := c.LogLevel(); level != "" {
+			_ = s.SetLevel(g.life, level) // it was checked when the client set it
+		}
+	}
+	return s
+}
+
+// release ends a request. A connection without requests is closed after a while, except where its client listens and
+// watches a resource.
+func (g *Gateway) release(c *mcpserver.Caller, key linkKey, l *link) {
+	g.links.mu.Lock()
+	defer g.links.mu.Unlock()
+	if l.uses--; l.uses == 0 && g.links.open[key] == l {
+		g.links.closeLater(g.options.IdleAfter, key, l, func() bool { return c.Listening() && l.Watched() })
+	}
+}
