@@ -133,6 +133,7 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	handler.secret, handler.gate, handler.access = own, gate, o.Door.Access
 	ctx, stop := handler.endIdle(ctx, idle)
 	defer stop()
+	handler.stop = stop
 	graceful, err := serve(ctx, p.Hurry, l, handler, o.Door.Drain)
 	end()
 	logs.Emit(event.New("mcp_pruner.stopped", "", event.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))

@@ -32,27 +32,46 @@ const (
 
 // Ask asks a proxy how it is.
 func Ask(ctx context.Context, address string, access secret.Secret) (h Health, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+HealthPath, nil)
+	_, text, err := send(ctx, http.MethodGet, address, access)
+	if err == nil && (json.Unmarshal(text, &h) != nil || h.Status == "") {
+		err = errOther
+	}
+	return h, err
+}
+
+// Stop ends a proxy, after the answers in progress.
+func Stop(ctx context.Context, address string, access secret.Secret) error {
+	if _, err := Ask(ctx, address, access); err != nil {
+		return err
+	}
+	status, _, err := send(ctx, http.MethodDelete, address, access)
+	if err == nil && status != http.StatusAccepted {
+		err = errors.New("it does not end by a request")
+	}
+	return err
+}
+
+// errOther says that what answers is no proxy of ours.
+var errOther = errors.New("another program has the port")
+
+// send sends a request about the proxy itself.
+func send(ctx context.Context, method, address string, access secret.Secret) (status int, text []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, address+HealthPath, nil)
 	if err != nil {
-		return h, err
+		return 0, nil, err
 	}
 	req.Header.Set(secret.Header, string(access))
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: startWithin} // no proxy of the environment's
 	res, err := client.Do(req)
 	if err != nil {
-		return h, err
+		return 0, nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	switch {
-	case err != nil:
-		return h, err
-	case res.StatusCode == http.StatusForbidden:
-		return h, errors.New("it refuses the secret of this user: another user's proxy, or another program, has the port")
-	case json.Unmarshal(text, &h) != nil || h.Status == "":
-		return h, errors.New("another program has the port")
+	if res.StatusCode == http.StatusForbidden {
+		return 0, nil, errors.New("it refuses the secret of this user: another user's proxy, or another program, has the port")
 	}
-	return h, nil
+	text, err = io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	return res.StatusCode, text, err
 }
 
 // ensure starts a proxy in the background unless one answers already, and returns when it does. It prints nothing then,

@@ -56,7 +56,8 @@ func TestEnsure(t *testing.T) {
 	log, err := os.ReadFile(filepath.Join(state, "mcp-pruner", "proxy-"+port+".log"))
 	require.NoError(t, err)
 	assert.NotContains(t, string(log), string(access))
-	endBackground(t, port)
+	assert.ErrorContains(t, Stop(t.Context(), address, secret.New()), "refuses the secret")
+	require.NoError(t, Stop(t.Context(), address, access), "uninstall ends it")
 	require.Eventually(t, func() bool { _, err := Ask(t.Context(), address, access); return NotRunning(err) }, time.Minute, 10*time.Millisecond)
 }
 

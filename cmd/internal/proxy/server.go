@@ -45,6 +45,7 @@ type server struct {
 	health   health
 	patience time.Duration
 	note     note
+	stop     func() // ends the process as a signal does; nil: no request can
 	emit     func(event.Event)
 	feeding  sync.WaitGroup
 	proxy    *httputil.ReverseProxy
@@ -87,6 +88,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Path == HealthPath && r.Method == http.MethodGet {
 		s.answerHealth(w, r)
+		return
+	}
+	if r.URL.Path == HealthPath && r.Method == http.MethodDelete && s.stop != nil {
+		w.WriteHeader(http.StatusAccepted)
+		s.stop()
 		return
 	}
 	s.health.requests.Add(1)

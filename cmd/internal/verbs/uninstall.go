@@ -10,20 +10,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/contextcmd"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/entry"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
-// uninstallMore returns what switches on again what context switched off, and takes out the servers that the clients' own
-// commands have added.
-func uninstallMore(p command.Process) func(c *cobra.Command, w io.Writer) error {
+// uninstallLast switches on again what context had switched off before init changed the same file, whose bytes are back now.
+func uninstallLast(p command.Process) func(w io.Writer) error {
+	return func(w io.Writer) error { return contextcmd.UndoAll(p, w, false) }
+}
+
+// uninstallFirst returns what switches on again what context switched off in files that nobody has changed since, ends the proxy, and
+// takes out the servers that the clients' own commands have added.
+func uninstallFirst(p command.Process) func(c *cobra.Command, w io.Writer) error {
 	return func(c *cobra.Command, w io.Writer) error {
-		failed := undoContext(c, p, w)
+		failed := errors.Join(contextcmd.UndoAll(p, w, true), stopProxies(c, p, w))
 		dir, err := os.Getwd()
 		if err != nil {
 			return errors.Join(failed, err)
@@ -44,25 +50,27 @@ func uninstallMore(p command.Process) func(c *cobra.Command, w io.Writer) error 
 	}
 }
 
-// undoContext switches on what context switched off in the user's settings, and names the projects in which it did.
-func undoContext(c *cobra.Command, p command.Process, w io.Writer) (failed error) {
-	dir, err := statedir.Find(p.Lookup)
-	if err != nil {
-		return nil //nolint:nilerr // there can be no note
+// stopProxies ends the proxies to which init sent clients, which hooks or a service of the user's session started.
+func stopProxies(c *cobra.Command, p command.Process, w io.Writer) (failed error) {
+	clients := initcmd.AllProxied(p)
+	if len(clients) == 0 {
+		return nil
 	}
-	done := map[string]bool{}
-	for _, n := range change.Notes(dir) {
-		switch {
-		case n.Folder != "":
-			failed = errors.Join(failed, fmt.Errorf("in %s: run \"mcp-pruner context %s --project --undo\" there", n.Folder, n.Client))
-		case !done[n.Client]:
-			done[n.Client] = true
-			_, _ = fmt.Fprintf(w, "%s: what context switched off\n", agent.Named(n.Client).Title)
-			undo := p
-			undo.Args = []string{n.Client, "--undo"}
-			if code := command.Verb(c.Context(), contextcmd.Command(undo), undo); code != command.OK {
-				failed = errors.Join(failed, fmt.Errorf("\"mcp-pruner context %s --undo\" did not succeed", n.Client))
-			}
+	access, err := secret.Load(p.Lookup) // it makes one if there is none
+	if err != nil {
+		return err
+	}
+	stopped := map[string]bool{}
+	for _, client := range clients {
+		if stopped[client.Address] {
+			continue
+		}
+		stopped[client.Address] = true
+		switch err := proxy.Stop(c.Context(), client.Address, access); {
+		case err == nil:
+			_, _ = fmt.Fprintf(w, "the proxy at %s has ended; a session that uses it has to be started again\n", client.Address)
+		case !proxy.NotRunning(err):
+			failed = errors.Join(failed, fmt.Errorf("the proxy at %s goes on: %w", client.Address, err))
 		}
 	}
 	return failed

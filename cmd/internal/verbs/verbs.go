@@ -43,7 +43,7 @@ func Root(p command.Process) *cobra.Command {
 	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), keyscmd.Command(p), healthCommand(p), prunecmd.Command(p))
 	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p),
 		initcmd.Command(p), hook.Command(p), hook.PauseCommand(p), recovercmd.Command(p), gaincmd.Command(p), gaincmd.StatusCommand(p),
-		initcmd.UninstallCommand(p, uninstallMore(p)))
+		initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
 	group(root, insight, viewcmd.Command(p), contextcmd.Command(p), demoCommand(p), doctorCommand(p), tracecmd.Command(p), replaycmd.Command(p), replaycmd.TryCommand(p),
 		gccmd.Command(p, buildVersion()), storecmd.Command(p), fsmcmd.Command(p), versionCommand(p))
 	root.AddCommand(runcmd.KeepCommand(p))

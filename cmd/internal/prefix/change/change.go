@@ -231,6 +231,16 @@ func pruned(v any) any {
 	return v
 }
 
+// Untouched reports whether nobody has changed the file since things were switched off in it.
+func (t Target) Untouched() bool {
+	n, err := t.Note()
+	if n == nil || err != nil {
+		return false
+	}
+	now, err := t.Read()
+	return err == nil && now != nil && bytes.Equal(now, n.After)
+}
+
 // Undone says how things were switched on again.
 type Undone struct {
 	Off   []Off
@@ -247,7 +257,10 @@ func (t Target) Undo() (*Undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(now, n.After) && now != nil {
+	if now == nil { // somebody removed the file, and our entries with it
+		return &Undone{n.Off, n.Before == nil}, t.forget()
+	}
+	if bytes.Equal(now, n.After) {
 		if err := t.Restore(now, n.Before); err != nil {
 			return nil, err
 		}

@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -122,26 +125,57 @@ func (o options) undo() error {
 		if err != nil {
 			return err
 		}
-		undone, err := t.Undo()
+		undone, err := undoIn(o.Stdout, t)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.Path, err)
+			return err
 		}
-		if undone == nil {
-			continue
-		}
-		found = true
-		names := make([]string, len(undone.Off))
-		for i, off := range undone.Off {
-			names[i] = off.Name
-		}
-		how := "it is byte for byte what it was"
-		if !undone.Exact {
-			how = "somebody has changed it since, so only these entries are taken out"
-		}
-		fmt.Fprintf(o.Stdout, "%s: %s on again; %s\n", t.Path, strings.Join(slices.Compact(names), ", "), how)
+		found = found || undone
 	}
 	if !found {
 		fmt.Fprintf(o.Stdout, "nothing of %s is switched off by mcp-pruner here\n", o.Client.Title)
 	}
 	return nil
+}
+
+// undoIn switches on again what is off in one file, and says so. undone is false if nothing is.
+func undoIn(w io.Writer, t change.Target) (undone bool, err error) {
+	u, err := t.Undo()
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", t.Path, err)
+	}
+	if u == nil {
+		return false, nil
+	}
+	names := make([]string, len(u.Off))
+	for i, off := range u.Off {
+		names[i] = off.Name
+	}
+	how := "it is byte for byte what it was"
+	if !u.Exact {
+		how = "somebody has changed it since, so only these entries are taken out"
+	}
+	_, err = fmt.Fprintf(w, "%s: %s on again; %s\n", t.Path, strings.Join(slices.Compact(names), ", "), how)
+	return true, err
+}
+
+// UndoAll switches on again what is off in any file of any client, those of projects among them; with untouched, only in files that
+// nobody has changed since.
+func UndoAll(p command.Process, w io.Writer, untouched bool) (failed error) {
+	dir, err := statedir.Find(p.Lookup)
+	if err != nil {
+		return nil //nolint:nilerr // there can be no note
+	}
+	for _, n := range change.Notes(dir) {
+		o := options{Process: p, Project: capture.Project{Client: agent.Named(n.Client), Folder: n.Folder, Lookup: p.Lookup}}
+		if o.Client.Prefix == nil {
+			continue // a note of another version
+		}
+		t, err := o.target(n.Folder != "")
+		t.Path = n.File // wherever the client's folder is now
+		if err == nil && (!untouched || t.Untouched()) {
+			_, err = undoIn(w, t)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
 }

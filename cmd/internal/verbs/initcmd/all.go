@@ -176,15 +176,16 @@ To undo: mcp-pruner init CLIENT --uninstall, or mcp-pruner uninstall for everyth
 	return err
 }
 
-// UninstallCommand returns the verb uninstall. more takes out what other verbs have put in; it is given the writer of the
-// report.
-func UninstallCommand(p command.Process, more func(c *cobra.Command, w io.Writer) error) *cobra.Command {
+// UninstallCommand returns the verb uninstall. first and last take out what other verbs have put in, before and after what init has; they
+// are given the writer of the report.
+func UninstallCommand(p command.Process, first func(c *cobra.Command, w io.Writer) error, last func(w io.Writer) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
 		Short: "Take everything out of all clients, and say what stays",
 		Long: `Takes out of every client what init, install and context put in: hooks, servers, the
-proxy, status line and rule; what context switched off is on again. Each file gets back the bytes that it had, or loses our entries alone if
-it was edited since. Data of yours stays, and it is said where.`,
+proxy, status line and rule. What context switched off is on again, in projects, too, and
+the proxy ends. Each file gets back the bytes that it had, or loses our entries alone if it
+was edited since. Data of yours stays, and it is said where.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			h, err := homeOf(p)
@@ -192,11 +193,14 @@ it was edited since. Data of yours stays, and it is said where.`,
 				return err
 			}
 			var failed error
-			if more != nil { // it may have changed the same files later than init did
-				failed = errors.Join(failed, more(c, p.Stdout))
+			if first != nil {
+				failed = errors.Join(failed, first(c, p.Stdout))
 			}
 			for _, name := range clients() {
 				failed = errors.Join(failed, h.takeOutOf(p.Stdout, name))
+			}
+			if last != nil {
+				failed = errors.Join(failed, last(p.Stdout))
 			}
 			return errors.Join(failed, whatStays(p))
 		},

@@ -70,7 +70,7 @@ func TestUninstallOfEverything(t *testing.T) {
 	assert.Contains(t, settings, ` statusline --first 'date '\\''+%H'\\'' | cat'`)
 	var out, stderr bytes.Buffer
 	p := command.Process{Env: []string{"HOME=" + dir}, Stdout: &out, Stderr: &stderr}
-	require.Zero(t, command.Verb(context.Background(), UninstallCommand(p, nil), p), stderr.String())
+	require.Zero(t, command.Verb(context.Background(), UninstallCommand(p, nil, nil), p), stderr.String())
 	after := files(t, dir)
 	for path, text := range before {
 		assert.Equal(t, text, after[path], path)
