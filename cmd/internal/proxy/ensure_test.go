@@ -61,27 +61,6 @@ func TestEnsure(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := Ask(t.Context(), address, access); return NotRunning(err) }, time.Minute, 10*time.Millisecond)
 }
 
-// endBackground ends the proxies of a port, which are no children of this test.
-func endBackground(t *testing.T, port string) {
-	t.Helper()
-	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	require.NoError(t, err)
-	for _, path := range processes {
-		text, err := os.ReadFile(path)
-		if err != nil || string(text) != os.Args[0]+"\x00proxy\x00--port\x00"+port+"\x00--policy\x00gc\x00--end-idle\x0024h0m0s\x00" {
-			continue
-		}
-		env, err := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
-		require.NoError(t, err)
-		assert.NotContains(t, string(env), "sk-ant-hidden", "a process that stays has no use for a key")
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		require.NoError(t, err)
-		process, err := os.FindProcess(pid)
-		require.NoError(t, err)
-		require.NoError(t, process.Signal(os.Interrupt))
-	}
-}
-
 func TestAProxyThatNobodyUsesEnds(t *testing.T) {
 	idle := newServer(nil, nil, nil)
 	ctx, stop := idle.endIdle(t.Context(), 50*time.Millisecond)
