@@ -15,7 +15,7 @@ func (s state) tell(c *agent.Client, call agent.Call) []byte {
 	if v, _ := s.lookup(settings.Tell); isOff(v) || c.Hooks.Tell == nil || !plainSession(call.Session) {
 		return nil
 	}
-	line := notes.SumOf(notes.Latest(s.dir), call.Session).String()
+	line := notes.SumOf(s.dir, call.Session).String()
 	if line == "" || offIn(s.project(call.Folder), settings.Tell) {
 		return nil
 	}

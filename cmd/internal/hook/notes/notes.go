@@ -46,7 +46,12 @@ func Add(dir string, n Note) {
 const latestBytes = 512 << 10
 
 // Latest returns the notes at the end of the file, quickly.
-func Latest(dir string) []Note {
+func Latest(dir string) []Note { return latest(dir, anyLine) }
+
+func anyLine([]byte) bool { return true }
+
+// latest returns those whose lines may be wanted.
+func latest(dir string, wanted func(line []byte) bool) []Note {
 	f, err := os.Open(file(dir))
 	if err != nil {
 		return nil
@@ -57,7 +62,7 @@ func Latest(dir string) []Note {
 			return nil
 		}
 	}
-	return notesIn(f)
+	return notesIn(f, wanted)
 }
 
 // Read returns the notes in a state directory and skips lines that were cut short.
@@ -67,16 +72,16 @@ func Read(dir string) []Note {
 		return nil
 	}
 	defer f.Close()
-	return notesIn(f)
+	return notesIn(f, anyLine)
 }
 
-// notesIn skips lines that are not whole.
-func notesIn(f io.Reader) (all []Note) {
+// notesIn skips lines that are not whole or not wanted.
+func notesIn(f io.Reader, wanted func(line []byte) bool) (all []Note) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var n Note
-		if json.Unmarshal(lines.Bytes(), &n) == nil {
+		if wanted(lines.Bytes()) && json.Unmarshal(lines.Bytes(), &n) == nil {
 			all = append(all, n)
 		}
 	}

@@ -1,6 +1,8 @@
 package notes
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -11,10 +13,17 @@ type Sum struct {
 	tokens, fetched int // cut, and brought back
 }
 
-// SumOf returns what was done in a session.
-func SumOf(all []Note, session string) (s Sum) {
+// SumOf returns what was done in a session. It decodes only the lines that may be of it, because a client waits for its status line.
+func SumOf(dir, session string) (s Sum) {
+	name, err := json.Marshal(session)
+	if err != nil {
+		return s
+	}
+	wanted := func(line []byte) bool {
+		return bytes.Contains(line, name) || bytes.Contains(line, []byte(`"back":true`))
+	}
 	ids := map[string]bool{}
-	for _, n := range all {
+	for _, n := range latest(dir, wanted) {
 		switch {
 		case n.Back && ids[n.ID]:
 			s.back++

@@ -79,5 +79,5 @@ func statusLine(p command.Process, input []byte) string {
 	if err != nil || json.Unmarshal(input, &session) != nil || session.ID == "" {
 		return ""
 	}
-	return notes.SumOf(notes.Latest(dir), session.ID).String()
+	return notes.SumOf(dir, session.ID).String()
 }
