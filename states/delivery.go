@@ -15,6 +15,8 @@ type Delivery struct {
 	Session string       // "" when the call has no session
 	Client  string
 	Parent  string // caller's span, in W3C traceparent form; "" when it gave none
+	Owner   string // subject of the request: who called; "" for the owner of the machine
+	User    string // whom the reverse proxy named, or ""
 	Tool    string // as spelled by the client; "" when it gave no name
 
 	Call     tools.Call    // nil when the arguments were invalid

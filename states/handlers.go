@@ -35,10 +35,13 @@ func receive(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	if params, ok := c.request.Params.(map[string]any); ok {
 		c.toolName, _ = params["name"].(string)
 	}
-	if c.request.Parent != "" {
-		return fsm.Accept, fsm.Facts{"traceparent": c.request.Parent}, nil
+	facts := fsm.Facts{}
+	for name, value := range map[string]string{"traceparent": c.request.Parent, "subject": c.owner, "forwarded_user": c.user} {
+		if value != "" {
+			facts[name] = value
+		}
 	}
-	return fsm.Accept, nil, nil
+	return fsm.Accept, facts, nil
 }
 
 func validate(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {

@@ -29,7 +29,7 @@ func (c *Execution) announce() {
 func (c *Execution) newStart() *Delivery {
 	return &Delivery{
 		Machine: c.machine, Session: c.request.Session.ID(), Client: cut(c.request.Client, maxNameBytes), Parent: c.request.Parent,
-		Tool: cut(c.toolName, maxNameBytes),
+		Tool: cut(c.toolName, maxNameBytes), Owner: c.owner, User: c.user,
 	}
 }
 

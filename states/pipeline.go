@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // Pipeline holds everything that the requests of a server share.
@@ -63,6 +64,8 @@ type Execution struct {
 	machine  *fsm.Machine
 	request  Request
 
+	owner     string // subject of the request; "" for the owner of the machine
+	user      string // whom the reverse proxy named, or ""
 	toolName  string // "" until params.name is known to be a string
 	arguments map[string]any
 	before    []pruneclient.Event // earlier calls of the session, most recent first
@@ -97,6 +100,7 @@ type Execution struct {
 // errors are recorded in the call.
 func (p *Pipeline) Run(ctx context.Context, req Request) *Execution {
 	c := p.newCall(req)
+	c.owner, c.user = cut(subject.Of(ctx), maxNameBytes), subject.User(ctx)
 	for !c.settled() {
 		trigger, facts := c.step(ctx)
 		c.fire(ctx, trigger, facts)

@@ -53,6 +53,7 @@ func (t Tracer) Ended(d *Delivery) {
 
 func (t Tracer) fill(r *trace.Record, d *Delivery) {
 	r.Take(d.Machine)
+	r.Owner, r.User = d.Owner, d.User
 	r.Server, r.Session, r.Client, r.Tool, r.Parent = t.Version, d.Session, d.Client, d.Tool, d.Parent
 	if d.Wire > 0 {
 		addSizes(r, d)

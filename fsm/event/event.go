@@ -80,7 +80,7 @@ func Schemas() []Schema {
 		{Name: "mcp_pruner.setting_unknown", Level: Warn, Fields: "name intended?"},
 		{Name: "mcp_pruner.accept_failed", Level: Warn, Fields: "message"},
 		{Name: "mcp_pruner.warning", Level: Warn, Fields: "message"},
-		{Name: "tool.request_received", Level: Debug, Fields: "tool? traceparent?"},
+		{Name: "tool.request_received", Level: Debug, Fields: "tool? traceparent? subject? forwarded_user?"},
 		{Name: "tool.request_parse_failed", Level: Warn, Fields: "message"},
 		{Name: "tool.request_invalid", Level: Warn, Fields: "tool? message validation_errors field_errors?"},
 		{Name: "tool.exec_start", Level: Debug, Fields: "tool"},

@@ -95,6 +95,8 @@ func (d *Decoder) record(r *Record) {
 		r.Parent = d.string()
 		d.refuse(r.Parent == "")
 	}
+	r.Owner = d.commonIf(`,"owner":`)
+	r.User = d.commonIf(`,"forwarded_user":`)
 	d.start(r)
 	d.steps(r)
 	d.want(`,"outcome":`)

@@ -126,7 +126,9 @@ func (r *Record) appendIDs(b []byte) []byte {
 	b = appendText(b, `,"session":`, r.Session)
 	b = appendText(b, `,"client":`, r.Client)
 	b = appendText(b, `,"tool":`, r.Tool)
-	return appendText(b, `,"traceparent":`, r.Parent)
+	b = appendText(b, `,"traceparent":`, r.Parent)
+	b = appendText(b, `,"owner":`, r.Owner)
+	return appendText(b, `,"forwarded_user":`, r.User)
 }
 
 func (r *Record) appendSteps(b []byte) []byte {

@@ -36,6 +36,8 @@ type Record struct {
 	Client  string
 	Tool    string
 	Parent  string // the caller's span, in W3C traceparent form
+	Owner   string // the subject of the request: who called; "" for the owner of the machine
+	User    string // whom the reverse proxy named; it proves nothing
 
 	Start   time.Time // kept to the microsecond
 	Steps   []Step

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // memory is the backend that keeps texts in the memory of one process.
@@ -37,7 +39,8 @@ func newMemory(s Settings) (Backend, error) {
 }
 
 // Put implements Backend.
-func (m *memory) Put(_ context.Context, i Item, text string) error {
+func (m *memory) Put(ctx context.Context, i Item, text string) error {
+	i = i.Of(subject.Of(ctx))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(i.Created)
@@ -55,7 +58,8 @@ func (m *memory) Put(_ context.Context, i Item, text string) error {
 }
 
 // Get implements Backend.
-func (m *memory) Get(_ context.Context, id string, now time.Time) (string, bool, error) {
+func (m *memory) Get(ctx context.Context, id string, now time.Time) (string, bool, error) {
+	id = Item{ID: id}.Of(subject.Of(ctx)).ID
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(now)

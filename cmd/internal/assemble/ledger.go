@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // addLedger adds the tools of the toolset gc and reports every answer to the ledger, if the settings ask for either.
@@ -40,6 +41,9 @@ func addLedger(p *states.Pipeline, o Options) error {
 
 // elsewhere finds a text that a hook or the proxy cut, by its id.
 func elsewhere(ctx context.Context, o Options, id string) (text string, found bool, err error) {
+	if subject.Of(ctx) != "" {
+		return "", false, nil // the files of hooks and proxies belong to the owner of the machine
+	}
 	text, _, err = ledger.Original(ctx, ledger.Index(settings.FromEnv(o.Env)), o.Settings.Root, id)
 	if errors.Is(err, archive.ErrNotFound) {
 		return "", false, nil

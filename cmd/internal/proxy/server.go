@@ -25,6 +25,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // decideWithin is the time limit for decisions. After it a request passes through with only the earlier
@@ -37,6 +38,7 @@ type server struct {
 	gate     *auth.Gate    // admits callers by a credential of their own, in place of the secret; nil: there is none
 	access   web.Access    // from where requests may come
 	draining atomic.Bool   // the proxy ends
+	apart    bool          // the ledger keeps subjects apart
 	refusals refusals
 	upstream *url.URL            // nil: each request goes to the provider that it names
 	routes   map[string]*url.URL // where requests go whose path begins with a segment, which is taken out
@@ -204,6 +206,9 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 	}
 	if s.runs == nil {
 		return nil
+	}
+	if subject.Of(r.Context()) != "" && !s.apart {
+		return nil // a ledger in a file knows one owner only
 	}
 	c, err := a.Parse(body)
 	if err != nil {

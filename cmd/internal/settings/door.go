@@ -18,8 +18,7 @@ type Door struct {
 	APIKeys   bool   // keys of "mcp-pruner keys" are accepted
 	OIDC      OIDC
 
-	Drain         time.Duration // for requests in progress when the program ends
-	SubjectTokens string        // file with the subjects' own tokens for upstream servers; "": none
+	Drain time.Duration // for requests in progress when the program ends
 }
 
 // OIDC says which tokens of an OpenID provider are accepted. Without an issuer none is.
@@ -104,9 +103,6 @@ func oidcRows() []Row {
 		{Name: "MCP_PRUNER_DRAIN_S", For: doors, Default: "30", Allowed: "an integer from 1 to 3600",
 			Meaning: "Seconds for which requests in progress may go on after SIGTERM; a second signal ends them.",
 			Take:    seconds(1, 3600, func(s *Settings) *time.Duration { return &s.Drain })},
-		{Name: "MCP_PRUNER_SUBJECT_TOKENS", For: HTTP, Allowed: "a file path",
-			Meaning: "A file that only its owner may read, with the subjects' own tokens for servers behind the gateway: `{\"alice\": {\"github\": \"...\"}}`. See [TEAMS.md](TEAMS.md).",
-			Take:    text(func(s *Settings) *string { return &s.SubjectTokens })},
 	}
 }
 

@@ -13,12 +13,13 @@ type Selection struct {
 	Since, Until          time.Time // bounds of their start times, Until excluded; zero: no bound
 	Session, Tool, Client string    // "": any
 	Run                   string    // id of a run; "": any
+	Owner                 string    // subject of the requests; "": any
 	Limit                 int       // bytes that clients show of one result; 0: use the limit of each client
 }
 
 func (s Selection) takes(e *Entry) bool {
 	return !e.Start.Before(s.Since) && (s.Until.IsZero() || e.Start.Before(s.Until)) &&
-		(s.Session == "" || s.Session == e.Session) && (s.Tool == "" || s.Tool == e.Tool) && (s.Client == "" || s.Client == e.Client) && (s.Run == "" || s.Run == e.Run)
+		(s.Session == "" || s.Session == e.Session) && (s.Tool == "" || s.Tool == e.Tool) && (s.Client == "" || s.Client == e.Client) && (s.Run == "" || s.Run == e.Run) && (s.Owner == "" || s.Owner == e.Owner)
 }
 
 // Records reads the trace again and passes the selected records to take. Lines that are not a

@@ -17,6 +17,7 @@ type Entry struct {
 	Run, Transport            string // of the process; set by Records
 	Machine, Table            string
 	ID, Session, Client, Tool string
+	Owner                     string // subject of the request
 	Subject                   string
 	Part                      bool // the request asked for a part of the subject only
 
@@ -179,7 +180,7 @@ func (r reader) keep(l *line) {
 	}
 	l.Entry = Entry{
 		Server: rec.Server, Writer: rec.Writer, Machine: rec.Machine, Table: rec.Table, ID: rec.ID, Session: rec.Session,
-		Client: rec.Client, Tool: rec.Tool, Subject: rec.Subject, Part: rec.Part, Start: rec.Start, Outcome: rec.Outcome,
+		Client: rec.Client, Tool: rec.Tool, Owner: rec.Owner, Subject: rec.Subject, Part: rec.Part, Start: rec.Start, Outcome: rec.Outcome,
 		Bytes: rec.Bytes, Tokens: rec.Tokens, Path: r.path(rec), Micros: make([]int64, len(rec.Steps)),
 	}
 	for i := range rec.Steps {

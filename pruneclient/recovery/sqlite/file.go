@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/tools/sqlfile"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // file is the backend that survives the process: one SQLite file, which several processes
@@ -75,6 +76,7 @@ func (f *file) damaged(report string) {
 
 // Put implements recovery.Backend. It waits for a locked file until ctx ends, but no longer than lockPatience.
 func (f *file) Put(ctx context.Context, i recovery.Item, text string) error {
+	i = i.Of(subject.Of(ctx))
 	err := f.store.Write(ctx, func(tx *sql.Tx) error { return f.insert(tx, i, text) })
 	if err != nil {
 		f.seen.Store(0) // the transaction may have been rolled back: read all ids again
@@ -100,6 +102,8 @@ func (f *file) insert(tx *sql.Tx, i recovery.Item, text string) error {
 
 // Get implements recovery.Backend. It takes no lock: SQLite allows reads while others write.
 func (f *file) Get(ctx context.Context, id string, now time.Time) (string, bool, error) {
+	owner := subject.Of(ctx)
+	id = recovery.Item{ID: id}.Of(owner).ID
 	var created int64
 	var hash, body []byte
 	db := f.store.DB()
@@ -115,7 +119,7 @@ func (f *file) Get(ctx context.Context, id string, now time.Time) (string, bool,
 	if f.clock.over(id, now) {
 		return "", false, nil
 	}
-	if sum := sha256.Sum256(body); string(sum[:]) != string(hash) {
+	if sum := (recovery.Item{Hash: sha256.Sum256(body)}).Of(owner).Hash; string(sum[:]) != string(hash) {
 		f.limits.Report("an original in the recovery store is damaged and cannot be recovered")
 		return "", false, nil
 	}

@@ -55,6 +55,13 @@ func (e Entry) Open(ctx context.Context, lookup settings.Lookup) (g *auth.Gate, 
 		}
 		g.Methods = append(g.Methods, auth.NewStored(finder(all, only), time.Now))
 	}
+	if o := e.Door.OIDC; o.Issuer != "" {
+		g.Methods = append(g.Methods, &auth.OIDC{Issuer: o.Issuer, Audience: o.Audience, Scopes: o.Scopes, Claim: o.Claim})
+		g.OAuth = &auth.Resource{URL: e.Door.Access.Public + "/mcp", Issuer: o.Issuer, Scopes: o.Scopes}
+		if e.Door.Access.Public == "" {
+			g.OAuth = nil // clients cannot be told where they are
+		}
+	}
 	return g, close, nil
 }
 

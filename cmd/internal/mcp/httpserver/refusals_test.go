@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -198,5 +199,48 @@ func TestTheVersionThatAMissingHeaderMeansIsTaken(t *testing.T) {
 	for version, want := range map[string]int{"2025-03-26": 200, "2025-06-18": 200, "1999-01-01": 400} {
 		response, _ := p.post(message("ping", nil), "MCP-Protocol-Version: "+version)
 		assert.Equal(t, want, response.StatusCode, version)
+	}
+}
+
+// OAuth clients learn from a refusal where they get a token, as RFC 9728 describes it.
+func TestOAuthClientsAreToldWhere(t *testing.T) {
+	p := newPlace(t, func(c *Config) {
+		c.Gate = &auth.Gate{
+			Methods: []auth.Method{auth.Token("s3cret")},
+			OAuth:   &auth.Resource{URL: "https://mcp.example.com/mcp", Issuer: "https://id.example.com", Scopes: []string{"mcp"}},
+		}
+	})
+	const where = `resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
+	response, _ := p.post(message("ping", nil))
+	assert.Equal(t, `Bearer scope="mcp", `+where, response.Header.Get("WWW-Authenticate"))
+	response, _ = p.post(message("ping", nil), "Authorization: Bearer x")
+	assert.Equal(t, `Bearer error="invalid_token", scope="mcp", `+where, response.Header.Get("WWW-Authenticate"))
+	for _, path := range []string{"/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"} {
+		response, body := p.send("GET", path, "")
+		assert.Equal(t, 200, response.StatusCode)
+		assert.JSONEq(t, `{"resource":"https://mcp.example.com/mcp","authorization_servers":["https://id.example.com"],
+			"scopes_supported":["mcp"],"bearer_methods_supported":["header"],"resource_name":"mcp-pruner"}`, body)
+	}
+}
+
+// A session is its subject's: to another one its id is one that never was. Sessions that nobody uses are bounded.
+func TestSessionsAreTheirSubjects(t *testing.T) {
+	alice, bob := auth.NewKey(), auth.NewKey()
+	p := newPlace(t, func(c *Config) {
+		c.Gate = &auth.Gate{Methods: []auth.Method{auth.NewStored(func(_ context.Context, hash []byte) (auth.Caller, bool, error) {
+			for name, key := range map[string]string{"alice": alice, "bob": bob} {
+				if string(hash) == string(auth.HashOf(key)) {
+					return auth.Caller{Subject: name}, true, nil
+				}
+			}
+			return auth.Caller{}, false, nil
+		}, time.Now)}}
+	})
+	response, _ := p.post(message("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "c", "version": "1"}}), "Authorization: Bearer "+alice)
+	id := response.Header.Get("Mcp-Session-Id")
+	require.NotEmpty(t, id)
+	for key, status := range map[string]int{alice: 200, bob: 404} {
+		response, _ := p.post(message("ping", nil), "Authorization: Bearer "+key, "Mcp-Session-Id: "+id)
+		assert.Equal(t, status, response.StatusCode)
 	}
 }

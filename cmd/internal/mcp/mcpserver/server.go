@@ -160,7 +160,7 @@ func (s *Server) asked(session *Session, m Message, p params) asked {
 // acquire waits for a slot for a call. Calls that only read never wait for commands, and the calls of one
 // upstream server never take the slots of another's: a server that hangs holds up nobody else.
 func (s *Server) acquire(ctx context.Context, session *Session, a asked) (release func()) {
-	from, name, holder := s.quick, any(a.client), session.key(a.client)
+	from, name, holder := s.quick, session.group(a.client), session.key(a.client)
 	if i := slices.IndexFunc(a.offered, func(t tools.Tool) bool { return t.Name == *a.tool }); i >= 0 {
 		t := a.offered[i]
 		if !t.ReadOnly {

@@ -180,6 +180,19 @@ func (s *Session) key(client string) any {
 	return client
 }
 
+// byName is the group of the calls of a subject, whatever its clients are called.
+type byName string
+
+// group returns what a call counts for when slots are shared fairly: its subject, or the client's name.
+func (s *Session) group(client string) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.subject != nil && *s.subject != "" {
+		return byName(*s.subject)
+	}
+	return client
+}
+
 // introduce records the client's name and capabilities from initialize.
 func (s *Session) introduce(p params) {
 	s.mu.Lock()

@@ -144,6 +144,7 @@ func selecting(c *cobra.Command, s *settings) *cobra.Command {
 	f.StringVar(&s.selection.Session, "session", "", "only this session")
 	f.StringVar(&s.selection.Tool, "tool", "", "only calls of this tool")
 	f.StringVar(&s.selection.Client, "client", "", "only what this client asked for")
+	f.StringVar(&s.selection.Owner, "subject", "", "only what this subject asked for")
 	f.StringVar(&s.selection.Run, "run", "", "only this run and what its servers were asked for")
 	f.IntVar(&s.selection.Limit, "limit", 0, "bytes the client shows of one result (default: what is known of the client)")
 	return c

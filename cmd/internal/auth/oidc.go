@@ -1,0 +1,184 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+)
+
+// Limits of what a provider is asked for.
+const (
+	providerWithin   = 5 * time.Second
+	maxProviderBytes = 1 << 20
+	maxTokenBytes    = 16 << 10
+)
+
+// OIDC is the method of access tokens that an OpenID provider issued: JWTs that its published keys verify. The provider is
+// asked when the first token comes, so that a program starts without it.
+type OIDC struct {
+	Issuer   string
+	Audience []string // of which a token needs one
+	Scopes   []string // that a token needs, all of them
+	Claim    string   // that names the subject
+
+	Client *http.Client // nil: one with the limits above
+	Now    func() time.Time
+
+	mu       sync.Mutex
+	verifier *oidc.IDTokenVerifier
+	failed   time.Time // when the provider could last not be asked
+	why      error
+}
+
+// algorithms are the signatures that are accepted: no secret that we would share, and not "none".
+var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
+
+// Check implements [Method].
+func (o *OIDC) Check(ctx context.Context, credential string) (Caller, error) {
+	if strings.Count(credential, ".") != 2 || len(credential) > maxTokenBytes {
+		return Caller{}, ErrUnknown
+	}
+	v, err := o.ask(ctx)
+	if err != nil {
+		return Caller{}, fmt.Errorf("ask the OpenID provider: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, o.client()), providerWithin)
+	defer cancel()
+	token, err := v.Verify(ctx, credential)
+	if err != nil {
+		if strings.Contains(err.Error(), "fetching keys") {
+			return Caller{}, fmt.Errorf("ask the OpenID provider for its keys: %w", err)
+		}
+		return Caller{}, ErrUnknown
+	}
+	return o.callerOf(token)
+}
+
+// claims are the parts of a token that have several forms.
+type claims struct {
+	Scope     string   `json:"scope"`
+	Scopes    []string `json:"scp"`
+	NotBefore float64  `json:"nbf"`
+}
+
+// callerOf returns the caller of a token whose signature, issuer and expiry are good.
+func (o *OIDC) callerOf(token *oidc.IDToken) (Caller, error) {
+	if !slices.ContainsFunc(o.Audience, func(a string) bool { return slices.Contains(token.Audience, a) }) {
+		return Caller{}, ErrUnknown
+	}
+	var c claims
+	all := map[string]any{}
+	if token.Claims(&c) != nil || token.Claims(&all) != nil {
+		return Caller{}, ErrUnknown
+	}
+	granted := append(strings.Fields(c.Scope), c.Scopes...)
+	for _, s := range o.Scopes {
+		if !slices.Contains(granted, s) {
+			return Caller{}, ErrScope
+		}
+	}
+	subject, _ := all[o.Claim].(string)
+	if strings.TrimSpace(subject) == "" || o.Claim == "email" && all["email_verified"] != true {
+		return Caller{}, ErrUnknown // "" is the owner of the machine, and anybody can enter any address
+	}
+	return Caller{Subject: subject, Until: token.Expiry}, nil
+}
+
+// Owns reports whether a text is a token that was issued for this program, whether it is good or not.
+func (o *OIDC) Owns(text string) bool {
+	if strings.Count(text, ".") != 2 || len(text) > maxTokenBytes {
+		return false
+	}
+	unchecked := oidc.NewVerifier(o.Issuer, nil, &oidc.Config{
+		SkipClientIDCheck: true, SkipExpiryCheck: true, InsecureSkipSignatureCheck: true, SupportedSigningAlgs: algorithms,
+	})
+	_, err := unchecked.Verify(context.Background(), text)
+	return err == nil
+}
+
+// Ready returns an error if the provider was never reached.
+func (o *OIDC) Ready(ctx context.Context) error {
+	_, err := o.ask(ctx)
+	return err
+}
+
+// ask returns what verifies tokens. It asks the provider for its address of keys, unless it has answered before.
+func (o *OIDC) ask(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.verifier != nil:
+		return o.verifier, nil
+	case !o.failed.IsZero() && o.now().Sub(o.failed) < askAgainAfter:
+		return nil, o.why
+	}
+	within, cancel := context.WithTimeout(oidc.ClientContext(context.WithoutCancel(ctx), o.client()), providerWithin)
+	defer cancel()
+	provider, err := oidc.NewProvider(within, o.Issuer)
+	if err != nil {
+		o.failed, o.why = o.now(), err
+		return nil, err
+	}
+	// The keys are fetched again when a token names one that is not known, which is how a provider rotates them.
+	lasting := oidc.ClientContext(context.Background(), o.client())
+	o.verifier = provider.VerifierContext(lasting, &oidc.Config{SkipClientIDCheck: true, SupportedSigningAlgs: algorithms, Now: o.now})
+	return o.verifier, nil
+}
+
+func (o *OIDC) now() time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
+}
+
+// client returns a client whose answers are of limited size.
+func (o *OIDC) client() *http.Client {
+	if o.Client != nil {
+		return o.Client
+	}
+	o.Client = &http.Client{Timeout: providerWithin, Transport: limited{http.DefaultTransport}}
+	return o.Client
+}
+
+// limited limits the size of answers.
+type limited struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := l.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{&capped{res.Body, maxProviderBytes}, res.Body}
+	return res, nil
+}
+
+// capped fails after a number of bytes.
+type capped struct {
+	from io.Reader
+	left int
+}
+
+var errTooLarge = errors.New("the answer of the OpenID provider is too large")
+
+// Read implements io.Reader.
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := c.from.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}

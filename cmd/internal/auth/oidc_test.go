@@ -1,0 +1,169 @@
+package auth_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+)
+
+// provider is an OpenID provider with one key at a time.
+type provider struct {
+	*httptest.Server
+	t    *testing.T
+	id   string
+	key  *ecdsa.PrivateKey
+	down atomic.Bool
+	huge atomic.Bool
+}
+
+func newProvider(t *testing.T) *provider {
+	t.Helper()
+	p := &provider{t: t}
+	p.rotate("first")
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var answer any
+		switch {
+		case p.down.Load():
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		case p.huge.Load():
+			for range 64 {
+				_, _ = w.Write([]byte(strings.Repeat(" ", 64<<10)))
+			}
+			return
+		case r.URL.Path == "/.well-known/openid-configuration":
+			answer = map[string]any{"issuer": p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL, "token_endpoint": p.URL}
+		default:
+			answer = jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: p.id, Algorithm: "ES256", Use: "sig"}}}
+		}
+		assert.NoError(t, json.NewEncoder(w).Encode(answer))
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// rotate replaces the key.
+func (p *provider) rotate(id string) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(p.t, err)
+	p.id, p.key = id, key
+}
+
+// token returns a good token, with some claims changed; nil removes one.
+func (p *provider) token(change map[string]any) string {
+	p.t.Helper()
+	claims := map[string]any{
+		"iss": p.URL, "sub": "alice", "aud": "https://mcp.example.com/mcp", "scope": "openid mcp",
+		"exp": time.Now().Add(time.Minute).Unix(), "iat": time.Now().Unix(),
+	}
+	maps.Copy(claims, change)
+	maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: p.key, KeyID: p.id}}, nil)
+	require.NoError(p.t, err)
+	text, err := jwt.Signed(signer).Claims(claims).Serialize()
+	require.NoError(p.t, err)
+	return text
+}
+
+func (p *provider) method() *auth.OIDC {
+	return &auth.OIDC{Issuer: p.URL, Audience: []string{"https://mcp.example.com/mcp"}, Scopes: []string{"mcp"}, Claim: "sub"}
+}
+
+func TestTokensOfAProvider(t *testing.T) {
+	p := newProvider(t)
+	m := p.method()
+	c, err := m.Check(t.Context(), p.token(nil))
+	require.NoError(t, err)
+	assert.Equal(t, "alice", c.Subject)
+	assert.WithinDuration(t, time.Now().Add(time.Minute), c.Until, 2*time.Second)
+	for what, change := range map[string]map[string]any{
+		"another audience": {"aud": "https://other.example.com"}, "no audience": {"aud": nil}, "another issuer": {"iss": "https://evil.example.com"},
+		"expired": {"exp": time.Now().Add(-time.Minute).Unix()}, "no expiry": {"exp": nil}, "not yet valid": {"nbf": time.Now().Add(time.Hour).Unix()},
+		"no subject": {"sub": nil}, "the owner's name": {"sub": ""}, "a subject that is no text": {"sub": 7},
+	} {
+		_, err := m.Check(t.Context(), p.token(change))
+		assert.ErrorIs(t, err, auth.ErrUnknown, what)
+	}
+	for _, change := range []map[string]any{{"scope": "openid"}, {"scope": nil}, {"scope": "mcp2"}} {
+		_, err := m.Check(t.Context(), p.token(change))
+		assert.ErrorIs(t, err, auth.ErrScope)
+	}
+	_, err = m.Check(t.Context(), p.token(map[string]any{"scope": nil, "scp": []string{"mcp"}, "aud": []string{"a", "https://mcp.example.com/mcp"}}))
+	assert.NoError(t, err, "the forms of other providers")
+}
+
+// A signature is needed, by the provider's own key, whatever the token says of itself.
+func TestForgedTokens(t *testing.T) {
+	p, other := newProvider(t), newProvider(t)
+	m, good := p.method(), p.token(nil)
+	_, payload, _ := strings.Cut(good, ".")
+	payload, signature, _ := strings.Cut(payload, ".")
+	header, _, _ := strings.Cut(good, ".")
+	forged := other.token(map[string]any{"iss": p.URL})
+	for what, token := range map[string]string{
+		"alg none":      "eyJhbGciOiJub25lIn0." + payload + ".",
+		"alg none, but": "eyJhbGciOiJub25lIn0." + payload + "." + signature,
+		"a shared key":  "eyJhbGciOiJIUzI1NiJ9." + payload + "." + signature,
+		"no signature":  header + "." + payload + ".", "another key": forged, "garbage": "a.b.c", "much": good + strings.Repeat("x", 1<<20),
+	} {
+		_, err := m.Check(t.Context(), token)
+		assert.Error(t, err, what)
+		assert.False(t, auth.Unavailable(err), "%s: %v", what, err)
+	}
+	assert.True(t, m.Owns(good) && m.Owns(p.token(map[string]any{"exp": 1})) && m.Owns(forged), "none of them may reach another server")
+	assert.False(t, m.Owns(other.token(nil)), "a token of another issuer is not ours")
+}
+
+// A new key is fetched when a token names it. What is known goes on while the provider is away.
+func TestKeysOfAProviderChange(t *testing.T) {
+	p := newProvider(t)
+	m := p.method()
+	old := p.token(nil)
+	_, err := m.Check(t.Context(), old)
+	require.NoError(t, err)
+	p.down.Store(true)
+	_, err = m.Check(t.Context(), old)
+	require.NoError(t, err, "its key is known")
+	p.rotate("second")
+	_, err = m.Check(t.Context(), p.token(nil))
+	assert.True(t, auth.Unavailable(err), "%v", err)
+	p.down.Store(false)
+	_, err = m.Check(t.Context(), p.token(nil))
+	require.NoError(t, err)
+	_, err = m.Check(t.Context(), old)
+	assert.ErrorIs(t, err, auth.ErrUnknown, "its key was taken back")
+}
+
+// A provider that cannot be asked, or sends without end, admits nobody and stops nothing else.
+func TestAProviderThatCannotBeAsked(t *testing.T) {
+	p := newProvider(t)
+	now := time.Now()
+	m := p.method()
+	m.Now = func() time.Time { return now }
+	p.huge.Store(true)
+	_, err := m.Check(t.Context(), p.token(nil))
+	assert.True(t, auth.Unavailable(err), "%v", err)
+	assert.Error(t, m.Ready(t.Context()))
+	p.huge.Store(false)
+	_, err = m.Check(t.Context(), p.token(nil))
+	assert.True(t, auth.Unavailable(err), "it is not asked again at once")
+	now = now.Add(time.Second)
+	_, err = m.Check(t.Context(), p.token(nil))
+	assert.NoError(t, err)
+	assert.NoError(t, m.Ready(t.Context()))
+}
