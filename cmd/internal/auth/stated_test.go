@@ -1,0 +1,26 @@
+package auth
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
+)
+
+// TestStated ties the numbers on the pages to their constants.
+func TestStated(t *testing.T) {
+	bits := 4 * (keyLength - len(prefix))
+	page := stated.On(t, "SECURITY.md")
+	page.Says("%s random bits, stored as a hash", "keyLength", bits)
+	page.Says("refused within %s s of its revocation", "MaxRevoked", MaxRevoked/time.Second)
+	page.Says("what was known counts for %s s", "MaxLost", MaxLost/time.Second)
+	page.Says("goes on; %s MiB and", "maxProviderBytes", maxProviderBytes>>20)
+	page.Says("MiB and %s s at most", "providerWithin", providerWithin/time.Second)
+	page = stated.On(t, "docs/TEAMS.md")
+	page.Says("accepts for at most %s s what it knew", "MaxLost", MaxLost/time.Second)
+	page.Says("therefore refused within %s s", "MaxRevoked", MaxRevoked/time.Second)
+	page = stated.On(t, "docs/decisions/142-who-may-call-beyond-loopback.md")
+	page.Says("A key has %s random bits", "keyLength", bits)
+	page.Says("is believed for %s s", "fresh", fresh/time.Second)
+	page.Says("and for %s s", "MaxLost", MaxLost/time.Second)
+}
