@@ -14,7 +14,7 @@ func TestStated(t *testing.T) {
 	page.Says("%s random bits, stored as a hash", "keyLength", bits)
 	page.Says("refused within %s s of its revocation", "MaxRevoked", MaxRevoked/time.Second)
 	page.Says("what was known counts for %s s", "MaxLost", MaxLost/time.Second)
-	page.Says("goes on; %s MiB and", "maxProviderBytes", maxProviderBytes>>20)
+	page.Says("nobody new; %s MiB and", "maxProviderBytes", maxProviderBytes>>20)
 	page.Says("MiB and %s s at most", "providerWithin", providerWithin/time.Second)
 	page = stated.On(t, "docs/TEAMS.md")
 	page.Says("accepts for at most %s s what it knew", "MaxLost", MaxLost/time.Second)
