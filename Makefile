@@ -18,6 +18,7 @@
 # make house      lines per room, circles of files, unused exports (BEFORE=another checkout for a column of its own)
 # make site       docs/ as a site in .cache/site, where hugo is here
 # make picture    the picture of the README
+# make pictures   those of docs/VIEW.md and the README's window, drawn by Chromium from a session that is played
 # make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
 # make dist       everything a release needs, into dist/ (SYSTEMS=linux/amd64 for one)
@@ -39,7 +40,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint quick test bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all soak live plan wire house fuzz docs site picture dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint quick test bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all soak live plan wire house fuzz docs site picture pictures dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -149,6 +150,9 @@ docs:
 site:
 	@if command -v hugo >/dev/null; then hugo --source site --destination ../.cache/site --cleanDestinationDir; \
 	else echo "hugo is not here: the site is not built"; fi
+
+pictures: build
+	$(call dev,pictures) && .cache/dev/pictures bin/mcp-pruner
 
 picture: build
 	$(call dev,picture) && .cache/dev/picture bin/mcp-pruner "what happens when a handler panics" states/pipeline.go

@@ -139,3 +139,8 @@ const (
 
 // Key presses a key wherever the focus is.
 func (b *Browser) Key(key string) error { return chromedp.Do(b.Context, chromedp.KeyEvent(key)) }
+
+// Picture returns a picture of one element.
+func (b *Browser) Picture(selector string) ([]byte, error) {
+	return chromedp.Run(b.Context, chromedp.Screenshot(selector))
+}

@@ -199,7 +199,7 @@ func TestTheProgramEnds(t *testing.T) {
 	l := view(t, h)
 	l.open(t, b)
 	until(t, b, `document.querySelectorAll('#sessions .row').length === 1`)
-	l.end()
+	l.End()
 	until(t, b, `document.getElementById('state').textContent.includes('does not answer')`)
 	assert.Equal(t, 1, eval[int](t, b, `document.querySelectorAll('#sessions .row').length`))
 }

@@ -68,3 +68,9 @@ func (h Home) Scripted(id, project string, begun time.Time, rounds int, hooks bo
 	}
 	return s, s.Turn(Tool{Why: "It was counted twice; mended."}, hooks)
 }
+
+// ExamplePrefix is what context would have kept: parts of all three kinds, one of them with a hostile name.
+const ExamplePrefix = `{"client": "claude", "version": "2.1.0", "tokens": 17000, "complete": true, "sessions": 30, "bill_pct": 14.5, "parts": [
+ {"kind": "system", "name": "system prompt", "tokens": 3000, "sessions_used": 0, "sessions_seen": 30, "can_go": false, "why": "no switch of the client removes it", "share_pct": 17.6, "bill_pct": 2.5},
+ {"kind": "tool", "name": "Bash", "tokens": 6000, "sessions_used": 29, "sessions_seen": 30, "can_go": false, "why": "agents work with it", "share_pct": 35.3, "bill_pct": 5},
+ {"kind": "tool", "name": "<img src=x onerror=alert(1)>", "server": "notes", "tokens": 8000, "sessions_used": 0, "sessions_seen": 30, "can_go": true, "why": "used in none of 30 sessions", "share_pct": 47.1, "bill_pct": 7}]}`

@@ -1,17 +1,13 @@
 package view
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -97,38 +93,18 @@ func calm(t *testing.T, b *chromium.Browser, host string) {
 	}
 }
 
-// live is a running `mcp-pruner view`.
-type live struct {
-	host, file string
-	end        func() // ends the program
-}
-
-var announced = regexp.MustCompile(`^http://(127\.0\.0\.1:\d+)/ is opened by this file, once: (.*)$`)
-
 // view starts the program's verb. It ends with the test.
 func view(t *testing.T, h Home, args ...string) live {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, h.Program, append([]string{"view", "--no-open"}, args...)...)
-	cmd.Env, cmd.Dir = h.Env(), h.Dir
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	stderr, err := cmd.StderrPipe()
+	l, err := Start(t.Context(), h.Program, h.Env(), h.Dir, args...)
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	end := sync.OnceFunc(func() {
-		cancel()
-		_ = cmd.Wait()
-	})
-	t.Cleanup(end)
-	lines := bufio.NewScanner(stderr)
-	require.True(t, lines.Scan(), "it said nothing")
-	m := announced.FindStringSubmatch(lines.Text())
-	require.NotNil(t, m, lines.Text())
-	go func() {
-		for lines.Scan() { // so that it never waits for us
-		}
-	}()
-	return live{m[1], m[2], end}
+	t.Cleanup(l.End)
+	return live{l, l.Host, l.File}
+}
+
+type live struct {
+	Live
+	host, file string
 }
 
 // open opens the page by its file, and waits until all sessions were read.

@@ -14,7 +14,7 @@ function eventsOf(ask, session) {
   const list = virtual('events', 44, (e) => [
     el('span', { class: 'top' }, el('b', {}, el('i', { class: 'dot ' + e.kind }), name(e) || kinds[e.kind]), el('span', {}, `${kinds[e.kind]}, call ${count(e.call + 1)}`)),
     el('span', { class: 'low' }, el('span', {}, says[e.kind](e))),
-  ], (e) => `${kinds[e.kind]} before call ${e.call + 1}: ${name(e)}; ${says[e.kind](e)}`, open);
+  ], open);
 
   function refresh(keep) {
     const some = w.events.filter((e) => only === 'all' || e.kind === only);
@@ -84,9 +84,9 @@ function sideBySide(cut) {
     el('div', { class: 'sides', 'aria-hidden': 'true' }, el('span', {}), el('span', {}, 'as it came'), el('span', {}, 'what the agent got'), el('span', {}, 'why')),
     el('div', { id: 'lines', class: 'list lines', tabindex: 0, role: 'listbox', 'aria-label': 'Lines of the result' }), line);
   const list = virtual('lines', 20, (l) => [
-    el('span', { class: 'n' }, String(cut.first + l.i)), el('span', { class: l.k ? 'was' : 'was gone' }, l.t), el('span', { class: l.k ? 'got' : 'got gone' }, l.k ? l.t : ''), el('span', { class: 'why' }, l.w || (l.k ? 'kept' : 'dropped')),
-  ], (l) => `line ${cut.first + l.i}, ${l.k ? 'kept' : 'dropped'}${l.w ? ', ' + l.w : ''}: ${l.t.slice(0, 300)}`, (l) => {
+    el('span', { class: 'n' }, String(cut.first + l.i)), el('span', { class: l.k ? 'was' : 'was gone' }, l.t), el('span', { class: l.k ? 'got' : 'got gone', 'aria-hidden': true }, l.k ? l.t : ''), el('span', { class: 'why' }, l.w || (l.k ? 'kept' : 'dropped')),
+  ], (l) => {
     line.textContent = `${cut.first + l.i} ${l.k ? 'kept' : 'dropped'}${l.w ? ` (${l.w}${l.s ? `, ${l.s.toFixed(2)}` : ''})` : ''}: ${l.t}`;
-  });
+  }, (l) => l.k ? 'kept' : 'dropped');
   list.set(cut.lines.map((l, i) => ({ ...l, i })));
 }

@@ -1,7 +1,8 @@
 // --- lists of any length -------------------------------------------------
 
-// virtual makes a list that draws only the rows in sight. A row's cells come from draw, its words for a screen reader from words.
-function virtual(id, height, draw, words, pick) {
+// virtual makes a list that draws only the rows in sight. A row's cells come from draw; what only
+// a screen reader needs beside them, from words.
+function virtual(id, height, draw, pick, words) {
   const box = $(id), inner = el('div', { class: 'inner', role: 'presentation' });
   box.replaceChildren(inner);
   let items = [], chosen = -1, waiting = false;
@@ -12,7 +13,7 @@ function virtual(id, height, draw, words, pick) {
     inner.style.height = items.length * height + 'px';
     const first = Math.max(0, Math.floor(box.scrollTop / height) - 4), last = Math.min(items.length, first + rows() + 9), seen = [];
     for (let i = first; i < last; i++) {
-      const row = el('div', { class: 'row', role: 'option', id: `${id}-${i}`, 'aria-selected': i === chosen, 'aria-setsize': items.length, 'aria-posinset': i + 1, 'aria-label': words(items[i]) }, ...draw(items[i], i));
+      const row = el('div', { class: 'row', role: 'option', id: `${id}-${i}`, 'aria-selected': i === chosen, 'aria-setsize': items.length, 'aria-posinset': i + 1 }, ...draw(items[i], i), el('span', { class: 'aside' }, words ? words(items[i]) : ''));
       row.style.top = i * height + 'px';
       row.style.height = height + 'px';
       row.addEventListener('click', () => choose(i));

@@ -11,7 +11,7 @@ function sessionsTab(ask) {
     el('span', { class: 'top' }, el('b', {}, base(s.project)), el('span', {}, s.client + (s.sub ? ' sub-agent' : ''))),
     el('span', { class: 'low' }, el('span', {}, s.known ? `${many(s.calls, 'call')}, ${short(s.prompt)} tokens` : 'reading'),
       s.cut ? el('span', { class: s.net < 0 ? 'bad' : 'good' }, `${count(s.cut)} cut, net ${net(s.net)}`) : el('span', {}, when(s.at).slice(0, 16))),
-  ], (s) => `${s.client}, ${base(s.project)}, ${many(s.calls, 'call')}, last prompt ${count(s.prompt)} tokens, ${many(s.cut, 'result')} cut, net ${Math.round(s.net)}`, pick);
+  ], pick);
 
   function shown() {
     const client = $('of-client').value, project = $('of-project').value, text = $('of-text').value.trim().toLowerCase();
@@ -85,7 +85,7 @@ function callsOf() {
   const list = virtual('calls', 26, (i) => [
     el('span', { class: 'n' }, count(i + 1)), el('span', { class: 'num' }, count(c.prompt[i])), el('span', { class: 'num' }, `${short(c.read[i])} cached`),
     el('span', { class: 'num' }, `${short(c.write[i])} new`), el('span', { class: 'num' }, `${short(c.output[i])} out`), el('span', { class: 'wide' }, c.tools[i]),
-  ], (i) => `call ${i + 1}: prompt ${count(c.prompt[i])}, ${count(c.read[i])} from the cache, ${count(c.write[i])} new, output ${count(c.output[i])}; ${c.tools[i] || 'no result before it'}`, () => {});
+  ], () => {});
   let now = -1;
   return {
     set(w, fresh) {
