@@ -131,9 +131,6 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	}
 	handler, end := assembleProxy(ctx, p, config, o, logs.Emit, logs.Sync)
 	handler.secret, handler.gate, handler.access = own, gate, o.Door.Access
-	if place, err := stores.Locate(o.Store, "MCP_PRUNER_GC_STORE", "", p.Lookup); err == nil {
-		handler.apart = place.Shared()
-	}
 	ctx, stop := handler.endIdle(ctx, idle)
 	defer stop()
 	handler.stop = stop

@@ -38,7 +38,6 @@ type server struct {
 	gate     *auth.Gate    // admits callers by a credential of their own, in place of the secret; nil: there is none
 	access   web.Access    // from where requests may come
 	draining atomic.Bool   // the proxy ends
-	apart    bool          // the ledger keeps subjects apart
 	refusals refusals
 	upstream *url.URL            // nil: each request goes to the provider that it names
 	routes   map[string]*url.URL // where requests go whose path begins with a segment, which is taken out
@@ -207,9 +206,6 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 	if s.runs == nil {
 		return nil
 	}
-	if subject.Of(r.Context()) != "" && !s.apart {
-		return nil // a ledger in a file knows one owner only
-	}
 	c, err := a.Parse(body)
 	if err != nil {
 		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "not_understood"}))
@@ -222,8 +218,8 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 	if !decides {
 		s.runs.Failed(c.Session)
 	}
-	if w == nil {
-		return nil
+	if w == nil || subject.Of(r.Context()) != "" && !w.engine.Store.Shared() {
+		return nil // a ledger in a file knows one owner only
 	}
 	x = &exchange{work: w, api: a, session: c.Session}
 	if !decides {
