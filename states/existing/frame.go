@@ -12,9 +12,6 @@ import (
 // was left out of it. They are not the tool's, a question never asks for them, and they have no meaning one without the
 // other. So they are no lines of a body: its head and its tail always stay.
 
-// headLetters are those with which all heads begin: most outputs need no expression.
-const headLetters = "CWEOTPIF"
-
 // heads match what a client writes before an output.
 var heads = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
@@ -47,13 +44,6 @@ var tails = sync.OnceValue(func() []*regexp.Regexp {
 		regexp.MustCompile(`(?:\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*\n(?:Background PIDs|Process Group PGID): [^\n]*\s*\z`),
 	}
 })
-
-// mayHaveTail reports whether one of tails can match: all but the last one end with a bracket.
-func mayHaveTail(output string) bool {
-	trimmed := strings.TrimRight(output, " \t\n\r\f\v")
-	return strings.Trim(trimmed[max(len(trimmed)-1, 0):], ")]>") == "" || strings.Contains(output[max(len(output)-maxFrame, 0):], " PIDs: ") ||
-		strings.Contains(output[max(len(output)-maxFrame, 0):], " PGID: ")
-}
 
 // fencedHead is what Gemini CLI writes between its fence and an output. Elsewhere it is a word of the output.
 var fencedHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\AOutput: `) })
@@ -113,10 +103,7 @@ func peeled(text, outside string) (head, output, tail string) {
 			}
 		}
 	}
-	var first []*regexp.Regexp
-	if strings.Trim(start[:min(len(start), 1)], headLetters) == "" {
-		first = heads()
-	}
+	first := heads()
 	if strings.HasSuffix(outside, "<untrusted_context>\n") {
 		first = append(slices.Clone(first), fencedHead())
 	}
@@ -126,10 +113,7 @@ func peeled(text, outside string) (head, output, tail string) {
 		}
 	}
 	output = text[len(head):]
-	var last []*regexp.Regexp
-	if mayHaveTail(output) {
-		last = tails()
-	}
+	last := tails()
 	if strings.Contains(outside+head, "---\n") {
 		last = append(slices.Clone(last), searchTail())
 	}

@@ -1,8 +1,6 @@
 package existing
 
 import (
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -88,22 +86,4 @@ func FuzzFrame(f *testing.F) {
 			t.Fatalf("%q, %q, %q is not %q", head, output, tail, text)
 		}
 	})
-}
-
-// TestFramesAreFoundWithoutTheirExpressions checks that the looks that save the expressions leave out none that match.
-func TestFramesAreFoundWithoutTheirExpressions(t *testing.T) {
-	for _, h := range heads() {
-		prefix, _ := h.LiteralPrefix()
-		assert.Empty(t, prefix, "every one begins with \\A")
-		first := strings.TrimPrefix(strings.TrimPrefix(h.String(), `\A`), "(?:(?:")
-		assert.Contains(t, headLetters, first[:1], "%s", h)
-	}
-	for _, tail := range []string{
-		"\n<system-reminder>\nx</system-reminder> \n", "<bash_metadata>\nx</bash_metadata>", "(End of file)\n", "(Showing lines 1-2)",
-		"[Showing results with pagination = 1]", "\nExit Code: 1\nBackground PIDs: 3", "\nProcess Group PGID: 4\n",
-	} {
-		assert.True(t, mayHaveTail("x"+tail), "%q", tail)
-		assert.True(t, slices.ContainsFunc(tails(), func(r *regexp.Regexp) bool { return r.MatchString("x" + tail) }), "%q", tail)
-	}
-	assert.False(t, mayHaveTail("ok\n"))
 }
