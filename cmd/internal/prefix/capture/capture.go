@@ -11,9 +11,11 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
@@ -132,10 +134,18 @@ func (o Options) await(ctx context.Context, kept *keeper.Kept, s *standIn) (took
 	select {
 	case <-gone:
 	default:
-		kept.Signal(os.Interrupt)
+		kept.Signal(endSignal())
 		<-gone
 	}
 	return cmp.Or(took, time.Since(started)), ctx.Err()
+}
+
+// endSignal is the signal that ends a client. In a background job of a shell SIGINT is ignored, by the keeper and the client, too.
+func endSignal() os.Signal {
+	if signal.Ignored(os.Interrupt) {
+		return syscall.SIGTERM
+	}
+	return os.Interrupt
 }
 
 // command returns the command that starts the client, after its files are written, and the paths of agent.Launch.For.

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -180,6 +181,18 @@ func TestAClientThatHangs(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, got.Complete, "what is known is better than nothing")
 	require.Equal(t, []string{"mcp__x__y"}, got.Request.Tools())
+	w.leavesNothing(t)
+}
+
+// TestAClientThatHangsInTheBackground: shells start background jobs with SIGINT ignored.
+func TestAClientThatHangsInTheBackground(t *testing.T) {
+	signal.Ignore(os.Interrupt)
+	t.Cleanup(func() { signal.Reset(os.Interrupt) })
+	w := newWorld(t, "hang")
+	w.over = w.hangs(t)
+	got, err := Run(t.Context(), w.Options)
+	require.NoError(t, err)
+	require.False(t, got.Complete)
 	w.leavesNothing(t)
 }
 
