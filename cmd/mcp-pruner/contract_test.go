@@ -144,7 +144,7 @@ func TestHelpAndUsage(t *testing.T) {
 		assert.Empty(t, stdout, line)
 		assert.Regexp(t, `(?s)^mcp-pruner.*: .*\nTry 'mcp-pruner.* --help'\.\n$`, stderr, line)
 	}
-	takesAny := map[string]bool{"run": true, "install": true, "replay": true, "try": true}
+	takesAny := map[string]bool{"run": true, "install": true, "replay": true, "try": true, "view": true}
 	for path, c := range allVerbs(t) {
 		code, stdout, stderr := w.run(path + " --help")
 		assert.Zero(t, code, path)

@@ -107,10 +107,17 @@ func (v *verb) status() *cobra.Command {
 	return c
 }
 
+func twoStores(_ *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return command.Usagef("want FROM and TO, got %d arguments", len(args))
+	}
+	return nil
+}
+
 func (v *verb) copy() *cobra.Command {
 	var owner string
 	c := &cobra.Command{
-		Use: "copy FROM TO", Short: "Add a ledger and its decisions to a database", Args: cobra.ExactArgs(2),
+		Use: "copy FROM TO", Short: "Add a ledger and its decisions to a database", Args: twoStores,
 		Long: `Adds what the ledger in an SQLite file has to a database. The file stays as it is. What the database has
 already is not added again, so that a copy that was interrupted can be repeated.`,
 		Example: "  mcp-pruner store copy sqlite:$HOME/.local/state/mcp-pruner/ledger.db postgres://pruner@db/pruner",

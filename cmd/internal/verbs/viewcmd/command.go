@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,11 @@ that opens the file named on the standard error can see it. Nothing is written b
 			}
 			if o.port < 0 || o.port > 65535 {
 				return command.Usagef("--port: want an integer from 0 to 65535")
+			}
+			for _, path := range paths {
+				if _, err := os.Stat(path); err != nil {
+					return err
+				}
 			}
 			s := view.Sources{Lookup: p.Lookup, Others: settings.FindOtherTools(p.Lookup), Paths: paths}
 			if o.html != "" {
