@@ -11,7 +11,7 @@ type Client struct {
 	// Title is its name in messages, such as "Claude Code".
 	Title string
 
-	// Announces is the name that it gives as clientInfo.name; "" if it is not known.
+	// Announces is the name that it gives as clientInfo.name, or its beginning if it ends with "-"; "" if it is not known.
 	Announces string
 
 	Files   Files

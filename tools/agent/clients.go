@@ -11,11 +11,11 @@ var Clients = []*Client{&Claude, &Codex, &Gemini, &Opencode, &Copilot, &Qwen, &C
 // unknown stands for all other clients.
 var unknown = Client{}
 
-// Announced returns the client that gives a name as clientInfo.name, or that and after a hyphen the server's. For a name that no client gives it returns a client
+// Announced returns the client that gives a name as clientInfo.name. For a name that no client gives it returns a client
 // without a name, of which nothing is known.
 func Announced(name string) *Client {
 	return find(func(c *Client) bool {
-		return c.Announces != "" && (name == c.Announces || strings.HasPrefix(name, c.Announces+"-"))
+		return c.Announces != "" && (name == c.Announces || strings.HasSuffix(c.Announces, "-") && strings.HasPrefix(name, c.Announces))
 	})
 }
 

@@ -21,7 +21,6 @@ var Kilo = Client{
 	Hooks:        &kiloHooks,
 	Servers:      Opencode.Servers,
 	Restrictions: Opencode.Restrictions,
-	Proxy:        Opencode.Proxy,
 	Rule:         Opencode.Rule,
 }
 

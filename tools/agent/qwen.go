@@ -9,7 +9,7 @@ import (
 var Qwen = Client{
 	Name:      "qwen",
 	Title:     "Qwen Code",
-	Announces: "qwen-cli-mcp-client",
+	Announces: "qwen-cli-mcp-client-",
 	Files: Files{
 		Folder:  Folder{Variable: "QWEN_HOME", Default: ".qwen"},
 		Hooks:   File{Name: "settings.json", As: CommentedJSON},

@@ -21,9 +21,9 @@ func TestLimitsOfClients(t *testing.T) {
 		"opencode": {
 			"read": {Lines: 1950, Bytes: 45_000}, "bash": {Lines: 1950, Bytes: 45_000}, "grep": {Lines: 100, Bytes: 45_000}, other: {Lines: 1950, Bytes: 45_000},
 		},
-		"copilot-cli":         {"read": {Bytes: 19_000}, "bash": {Bytes: 19_000}, "grep": {Bytes: 19_000}, other: {Bytes: 19_000}},
-		"qwen-cli-mcp-client": {"read": {Bytes: 28_000}, "bash": {Bytes: 28_000}, "grep": {Bytes: 28_000}, other: {Bytes: 28_000}},
-		"@cline/core":         {"read": {Bytes: 6_500}, "bash": {Bytes: 6_500}, "grep": {Bytes: 6_500}, other: {Bytes: 6_500}},
+		"copilot-cli":          {"read": {Bytes: 19_000}, "bash": {Bytes: 19_000}, "grep": {Bytes: 19_000}, other: {Bytes: 19_000}},
+		"qwen-cli-mcp-client-": {"read": {Bytes: 28_000}, "bash": {Bytes: 28_000}, "grep": {Bytes: 28_000}, other: {Bytes: 28_000}},
+		"@cline/core":          {"read": {Bytes: 6_500}, "bash": {Bytes: 6_500}, "grep": {Bytes: 6_500}, other: {Bytes: 6_500}},
 		"kilo": {
 			"read": {Lines: 1950, Bytes: 45_000}, "bash": {Lines: 1950, Bytes: 45_000}, "grep": {Lines: 100, Bytes: 45_000}, other: {Lines: 1950, Bytes: 45_000},
 		},
