@@ -159,7 +159,7 @@ func TestTheEndAnswersWhatWasReceived(t *testing.T) {
 // What takes too long is cancelled.
 func TestTheEndDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, "MCP_PRUNER_DRAIN_S=1")
 	answer := s.bash("sleep 600")
 	began := time.Now()
 	require.NoError(t, s.Process.Signal(syscall.SIGINT))
