@@ -173,7 +173,7 @@ soak: build
 
 # Recorded sessions turn by turn through the running proxy, billed from the bytes that it sends, beside what replay says.
 live: build
-	$(call dev,live) && .cache/dev/live -data "$(FIXTURES)" bin/mcp-pruner
+	$(call dev,live) && .cache/dev/live -data "$(FIXTURES)" bin/mcp-pruner && .cache/dev/live -data "$(FIXTURES)" -edits bin/mcp-pruner
 
 # The planner's constants, chosen on recorded sessions, each repository judged by those chosen without it.
 plan:

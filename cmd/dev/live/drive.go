@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -89,7 +90,7 @@ func textsIn(body []byte) string {
 const patience = 30 * time.Second
 
 // drive plays a session's client against a proxy that it starts and ends.
-func drive(ctx context.Context, program, policy string, a api, s sessions.Session) (outcome, error) {
+func drive(ctx context.Context, program, policy string, a api, s sessions.Session, edits bool) (outcome, error) {
 	api := newStandIn()
 	defer api.Close()
 	state, err := os.MkdirTemp("", "live")
@@ -102,7 +103,7 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		return outcome{}, err
 	}
 	defer func() { _ = end() }() // it was asked to end, and says so by its status
-	c := client{api: a, Bill: bill.New(s, bill.PricesOf(s)), address: address, standIn: api, begins: true}
+	c := client{api: a, Bill: bill.New(s, bill.PricesOf(s)), address: address, standIn: api, begins: true, edits: edits}
 	for _, step := range s.Steps {
 		if err := c.take(step); err != nil {
 			return outcome{}, err
@@ -144,7 +145,8 @@ type client struct {
 	standIn *standIn
 	out     outcome
 
-	history []any
+	history []sessions.Step
+	edits   bool            // the client changes its own messages, see edit
 	input   []sessions.Step // after the model's answer; a transcript may have results between its calls, a request has not
 	system  string
 	begins  bool // the next call is the first of a context
@@ -169,9 +171,9 @@ func (c *client) take(step sessions.Step) error {
 	case sessions.Say, sessions.Use:
 		c.known += bill.OutputTokens(step)
 		if step.Think != "" { // replay counts it as a part of the prompt
-			c.history = c.add(c.history, sessions.Step{Kind: sessions.Say, Text: step.Think})
+			c.history = append(c.history, sessions.Step{Kind: sessions.Say, Text: step.Think})
 		}
-		c.history = c.add(c.history, step)
+		c.history = append(c.history, step)
 		return nil
 	}
 	c.input = append(c.input, step)
@@ -194,7 +196,7 @@ func (c *client) called() error {
 			c.system, rest = rest, ""
 		}
 		if len(rest) > len(c.system) {
-			c.history = append(c.add(nil, sessions.Step{Kind: sessions.User, Text: rest[len(c.system):]}), c.history...)
+			c.history = slices.Insert(c.history, 0, sessions.Step{Kind: sessions.User, Text: rest[len(c.system):]})
 		}
 	case c.Measured && 2*this.Usage.CacheRead < c.Calls[c.call-1].Prompt:
 		c.cold++
@@ -203,11 +205,15 @@ func (c *client) called() error {
 	}
 	c.begins = false
 	c.call++
-	for _, step := range c.input {
-		c.history = c.add(c.history, step)
+	c.history, c.input = append(c.history, c.input...), nil
+	if c.edits && c.call%betweenEdits == 0 {
+		edit(c.history, c.call/betweenEdits)
 	}
-	c.input = nil
-	body := []byte(encode(object(c.body(c.history, c.system, []any{object{"name", "tool"}}))))
+	var messages []any
+	for _, step := range c.history {
+		messages = c.add(messages, step)
+	}
+	body := []byte(encode(object(c.body(messages, c.system, []any{object{"name", "tool"}}))))
 	request, err := http.NewRequest(http.MethodPost, c.address+c.path, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -225,6 +231,33 @@ func (c *client) called() error {
 	c.asked.add(body)
 	c.out.calls++
 	return nil
+}
+
+// How a client changes its own messages: at every so many calls, and not the newest ones.
+const (
+	betweenEdits = 12
+	untouched    = 16 // steps
+)
+
+// edit changes an old message as clients do, by turns: it adds a reminder to a text, shortens a result, or wraps one.
+func edit(history []sessions.Step, turn int) {
+	old := history[:max(len(history)-untouched, 0)]
+	kinds := []sessions.Kind{sessions.User, sessions.Result, sessions.Result}
+	for i := len(old) * 2 / 3; i < len(old); i++ {
+		step := &old[i]
+		if step.Kind != kinds[turn%3] {
+			continue
+		}
+		switch turn % 3 {
+		case 0:
+			step.Text += "\n<system-reminder>The list of tasks is empty.</system-reminder>"
+		case 1:
+			step.Out = step.Out[:strings.LastIndexByte(step.Out[:len(step.Out)/2+1], '\n')+1] + "[Old output shortened]"
+		case 2:
+			step.Out = "<output>\n" + step.Out + "\n</output>"
+		}
+		return
+	}
 }
 
 // filler returns words of a size in tokens, which have as many bytes per token as the proxy assumes of a system prompt.

@@ -4,14 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // A prompt, one that continues it, and one that has its first half in common with that.
@@ -42,12 +46,35 @@ func session(t *testing.T) (file string) {
 	return file
 }
 
-// What the running proxy saves is what replay says, in the form of every API.
+// What the running proxy saves is what replay says, in the form of every API; and it saves most of that for a client that changes
+// its own messages.
 func TestTheProxySavesWhatReplaySays(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "mcp-pruner")
 	build := exec.Command("go", "build", "-o", program, "./cmd/mcp-pruner")
 	build.Dir = "../../.."
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.NoError(t, run(context.Background(), session(t), []string{"test"}, program, near))
+	file := session(t)
+	require.NoError(t, run(context.Background(), file, []string{"test"}, program, near))
+	require.NoError(t, runEdits(context.Background(), io.Discard, file, []string{"test"}, program))
+}
+
+// A client changes one old message at a time, never one of the newest.
+func TestEdit(t *testing.T) {
+	var history []sessions.Step
+	for i := range 40 {
+		history = append(history, sessions.Step{Kind: sessions.User, Text: "text"}, sessions.Step{Kind: sessions.Result, Out: fmt.Sprintf("one\ntwo %d\nthree\n", i)})
+	}
+	before := slices.Clone(history)
+	for turn := range 3 {
+		edit(history, turn)
+	}
+	changed := 0
+	for i := range history {
+		if !assert.ObjectsAreEqual(before[i], history[i]) {
+			changed++
+			assert.Less(t, i, len(history)-untouched)
+		}
+	}
+	assert.Equal(t, 2, changed, "a text, and a result twice")
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,9 +23,17 @@ const near = 3
 func main() {
 	data := flag.String("data", "../shared/fixtures", "folder of the fixtures")
 	set := flag.String("set", "claude-code", "collection of sessions")
+	edits := flag.Bool("edits", false, "three sessions of each API, whose client changes its own messages, beside one that does not")
 	ids := flag.String("sessions", "", "beginnings of the ids of sessions, separated by commas; none: the first ones that are long")
 	flag.Parse()
-	if err := run(context.Background(), filepath.Join(*data, "sessions", *set+".jsonl.gz"), strings.Split(*ids, ","), flag.Arg(0), near); err != nil {
+	file, of := filepath.Join(*data, "sessions", *set+".jsonl.gz"), strings.Split(*ids, ",")
+	err := error(nil)
+	if *edits {
+		err = runEdits(context.Background(), os.Stdout, file, of, flag.Arg(0))
+	} else {
+		err = run(context.Background(), file, of, flag.Arg(0), near)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "live:", err)
 		os.Exit(1)
 	}
@@ -48,7 +57,7 @@ func run(ctx context.Context, file string, ids []string, program string, within 
 			if err != nil {
 				return err
 			}
-			sent, err := drive(ctx, program, policy, a, one)
+			sent, err := drive(ctx, program, policy, a, one, false)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", a.name, one.ID, err)
 			}
@@ -63,6 +72,41 @@ func run(ctx context.Context, file string, ids []string, program string, within 
 	}
 	if far > 0 {
 		return fmt.Errorf("%d of the figures differ by more than %g points", far, within)
+	}
+	return nil
+}
+
+// keeps is the part of an untouched client's saving that one that changes its own messages must keep.
+const keeps = .9
+
+// runEdits compares, for three sessions of each API, what the proxy saves for a client that changes its own messages with what
+// it saves for one that does not, each in percent of its own bill.
+func runEdits(ctx context.Context, w io.Writer, file string, ids []string, program string) error {
+	list, err := find(ctx, file, ids)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(w, "| API | session | calls | saved, messages untouched | saved, messages changed | kept |\n|---|---|---|---|---|---|")
+	below := 0
+	for _, a := range apis {
+		for _, one := range list[:min(len(list), 3)] {
+			var saved [2]float64
+			var calls int
+			for i, edits := range []bool{false, true} {
+				sent, err := drive(ctx, program, "gc", a, one, edits)
+				if err != nil {
+					return fmt.Errorf("%s, %s: %w", a.name, one.ID, err)
+				}
+				saved[i], calls = 100*(sent.whole-sent.bill)/sent.whole, sent.calls
+			}
+			if saved[1] < keeps*saved[0] {
+				below++
+			}
+			_, _ = fmt.Fprintf(w, "| %s | %.8s | %d | %.1f %% | %.1f %% | %.0f %% |\n", a.name, one.ID, calls, saved[0], saved[1], 100*saved[1]/saved[0])
+		}
+	}
+	if below > 0 {
+		return fmt.Errorf("%d of the sessions keep less than %g of the saving", below, keeps)
 	}
 	return nil
 }
