@@ -11,7 +11,7 @@ var Kilo = Client{
 	Files: Files{
 		Folder:  Folder{Variable: "XDG_CONFIG_HOME", Default: ".config", Below: "kilo"},
 		Hooks:   File{Name: "plugin/mcp-pruner.js"},
-		Servers: File{Name: "kilo.json", Or: append([]string{"kilo.jsonc", "kilo.json"}, opencodeFiles...), As: JSONC},
+		Servers: File{Name: "kilo.json", Or: kiloFiles, As: JSONC},
 	},
 	Transcripts: Transcripts{
 		In:     &Folder{Variable: "XDG_DATA_HOME", Default: ".local/share", Below: "kilo"},
@@ -19,6 +19,7 @@ var Kilo = Client{
 	},
 	Results:      Opencode.Results,
 	Hooks:        &kiloHooks,
+	Prefix:       &kiloPrefix,
 	Servers:      Opencode.Servers,
 	Restrictions: Opencode.Restrictions,
 	Rule:         Opencode.Rule,
@@ -28,4 +29,19 @@ var kiloHooks = func() Hooks {
 	h := opencodeHooks
 	h.Plugin = strings.ReplaceAll(opencodePlugin, "init opencode", "init kilo")
 	return h
+}()
+
+// kiloFiles are the names of its settings, some of which are opencode's.
+var kiloFiles = append([]string{"kilo.jsonc", "kilo.json"}, opencodeFiles...)
+
+var kiloPrefix = func() Prefix {
+	p := opencodePrefix
+	places := opencodeVariant{"KILO", kiloFiles, ".kilo"}
+	p.Start = func(o Occurrence) Launch { return startOpencode(o, places) }
+	p.Shared = nil
+	for _, path := range opencodePrefix.Shared {
+		p.Shared = append(p.Shared, path, strings.ReplaceAll(path, "opencode", "kilo"))
+	}
+	p.Tokens = 12_600
+	return p
 }()

@@ -13,23 +13,8 @@ import (
 // nothing among the user's. What the variable sets wins over all files but an administrator's. Only the providers that it sends
 // to the stand-in are enabled.
 var opencodePrefix = Prefix{
-	Turn: []string{"bash", "read"},
-	Start: func(o Occurrence) Launch {
-		providers, byName := opencodeProviders(o), map[string]any{}
-		for _, name := range providers {
-			byName[name] = map[string]any{"options": map[string]any{"baseURL": o.URL + "/v1", "apiKey": NoKey}}
-		}
-		config := map[string]any{"autoupdate": false, "share": "disabled", "enabled_providers": providers, "provider": byName}
-		if servers := opencodeServers(o); len(servers) > 0 {
-			config["mcp"] = servers
-		}
-		content, _ := json.Marshal(config) // texts
-		return Launch{
-			Args: []string{"run", o.Prompt},
-			Env: map[string]string{"OPENCODE_CONFIG_CONTENT": string(content), "XDG_DATA_HOME": o.Path("data"),
-				"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", npmOffline: "true"},
-		}
-	},
+	Turn:  []string{"bash", "read"},
+	Start: func(o Occurrence) Launch { return startOpencode(o, opencodePlaces) },
 	Shared: []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/skills", ".opencode/skill",
 		".opencode/agents", ".opencode/agent", ".opencode/plugins", ".opencode/plugin", ".claude/skills", ".agents/skills"},
 	Started:    []string{"plugin"},
@@ -38,6 +23,36 @@ var opencodePrefix = Prefix{
 	Tokens:     8_500,
 	Listings:   opencodeListings,
 	ServerTool: ServerTool{Between: "_", Plain: nameChars},
+}
+
+// opencodeVariant is where opencode, or a client that began as its copy, has its settings.
+type opencodeVariant struct {
+	variables string   // beginning of the names of its variables
+	files     []string // names of its settings
+	project   string   // folder of a project that has them
+}
+
+var opencodePlaces = opencodeVariant{"OPENCODE", opencodeFiles, ".opencode"}
+
+func startOpencode(o Occurrence, v opencodeVariant) Launch {
+	settings := v.settings(o)
+	providers, byName := opencodeProviders(settings), map[string]any{}
+	for _, name := range providers {
+		byName[name] = map[string]any{"options": map[string]any{"baseURL": o.URL + "/v1", "apiKey": NoKey}}
+	}
+	config := map[string]any{"autoupdate": false, "share": "disabled", "enabled_providers": providers, "provider": byName}
+	if servers := opencodeServers(settings, o.Alone); len(servers) > 0 {
+		config["mcp"] = servers
+	}
+	content, _ := json.Marshal(config) // texts
+	l := Launch{
+		Args: []string{"run", o.Prompt},
+		Env:  map[string]string{v.variables + "_CONFIG_CONTENT": string(content), "XDG_DATA_HOME": o.Path("data"), npmOffline: "true"},
+	}
+	for _, off := range []string{"MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD"} {
+		l.Env[v.variables+"_DISABLE_"+off] = "1"
+	}
+	return l
 }
 
 var opencodeListings = sync.OnceValue(func() []Listing {
@@ -66,13 +81,13 @@ const npmOffline = "npm_config_offline"
 
 // opencodeServers returns the servers' entries as they are for the recorded session: they may use npm's registry, or they do
 // not start.
-func opencodeServers(o Occurrence) map[string]any {
+func opencodeServers(settings []map[string]any, alone bool) map[string]any {
 	entries := map[string]any{}
-	for _, data := range opencodeSettings(o) {
+	for _, data := range settings {
 		for name, entry := range memberOf(data, "mcp") {
 			server, _ := entry.(map[string]any)
 			switch {
-			case o.Alone && server != nil:
+			case alone && server != nil:
 				entries[name] = withSetting(server, false, "enabled")
 			case server["type"] == "local":
 				entries[name] = withSetting(server, "false", "environment", npmOffline)
@@ -82,10 +97,10 @@ func opencodeServers(o Occurrence) map[string]any {
 	return entries
 }
 
-// opencodeSettings returns the settings of the user and the project.
-func opencodeSettings(o Occurrence) (list []map[string]any) {
-	for _, dir := range []string{o.Dir, o.Project, filepath.Join(o.Project, ".opencode")} {
-		for _, file := range opencodeFiles {
+// settings returns the settings of the user and the project.
+func (v opencodeVariant) settings(o Occurrence) (list []map[string]any) {
+	for _, dir := range []string{o.Dir, o.Project, filepath.Join(o.Project, v.project)} {
+		for _, file := range v.files {
 			list = append(list, o.Settings(filepath.Join(dir, file)))
 		}
 	}
@@ -94,8 +109,8 @@ func opencodeSettings(o Occurrence) (list []map[string]any) {
 
 // opencodeProviders returns the providers that the user's and the project's settings name, or else the one that opencode
 // offers first.
-func opencodeProviders(o Occurrence) (names []string) {
-	for _, data := range opencodeSettings(o) {
+func opencodeProviders(settings []map[string]any) (names []string) {
+	for _, data := range settings {
 		for name := range memberOf(data, "provider") {
 			names = append(names, name)
 		}

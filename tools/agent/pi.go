@@ -3,6 +3,9 @@ package agent
 import (
 	_ "embed"
 	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"sync"
 )
 
 // Pi is pi, a coding agent without MCP of its own. docs/clients/pi.md has what was measured.
@@ -16,6 +19,7 @@ var Pi = Client{
 	Transcripts: Transcripts{Folder: "sessions", Head: piHead, Steps: piSteps},
 	Results:     Results{Limits: map[string]Limit{AnyTool: {Lines: 2000, Bytes: 50_000}}},
 	Hooks:       &piHooks,
+	Prefix:      &piPrefix,
 }
 
 //go:embed pi.js
@@ -123,3 +127,35 @@ func piText(blocks []piBlock) (text string) {
 	}
 	return text
 }
+
+// piPrefix: pi is started with a folder of its own, which has the stand-in as its only provider, and links to all else but the
+// user's keys, models and sessions.
+var piPrefix = Prefix{
+	Turn: []string{"bash", "read"},
+	Start: func(o Occurrence) Launch {
+		l := Launch{
+			Args: []string{"--provider", "stand_in", "--model", "stand-in", "--no-session", "-p", o.Prompt},
+			Env:  map[string]string{"PI_CODING_AGENT_DIR": o.Path("agent"), "PI_OFFLINE": "1", "PI_TELEMETRY": "0"},
+			Files: map[string]any{"agent/models.json": map[string]any{"providers": map[string]any{"stand_in": map[string]any{
+				"baseUrl": o.URL + "/v1", "api": "openai-completions", "apiKey": NoKey, "models": []any{map[string]any{"id": "stand-in"}},
+			}}}},
+			Links: map[string]string{},
+			For:   map[string]string{o.Path("agent"): o.Dir},
+		}
+		for _, name := range o.Entries {
+			if name != "models.json" && name != "auth.json" && name != "sessions" {
+				l.Links["agent/"+name] = filepath.Join(o.Dir, name)
+			}
+		}
+		return l
+	},
+	Shared:   []string{".pi"},
+	Started:  []string{"packages"},
+	Switch:   func(Thing) *Switch { return nil }, // it has none
+	Tokens:   1_100,
+	Listings: piListings,
+}
+
+var piListings = sync.OnceValue(func() []Listing {
+	return []Listing{{"skill", regexp.MustCompile(skillList), regexp.MustCompile(skillItem)}}
+})
