@@ -72,3 +72,9 @@ func Titles(clients []*Client) []string {
 	}
 	return titles
 }
+
+// HooksReplace reports whether some client's hook can replace the results of such a tool. The names of clients' own tools
+// differ, so that a transcript need not say which client wrote it.
+func HooksReplace(tool string) bool {
+	return len(With(func(c *Client) bool { return c.Hooks != nil && c.Hooks.Replaces(tool) })) > 0
+}
