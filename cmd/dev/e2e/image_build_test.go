@@ -75,7 +75,8 @@ func (b *builder) volumes() map[string]string {
 		return strings.TrimSpace(ran(b.t, "go", "env", name))
 	}
 	return map[string]string{
-		"/bin": "/bin:ro", "/lib": "/lib:ro", "/lib64": "/lib64:ro",
+		"/bin": "/bin:ro", "/lib": "/lib:ro", "/lib64": "/lib64:ro", "/usr/bin": "/usr/bin:ro", "/etc/alternatives": "/etc/alternatives:ro", // awk is a link
+
 		env("GOROOT"):  "/usr/local/go:ro",
 		env("GOCACHE"): "/cache",
 		filepath.Join(env("GOMODCACHE"), "cache/download"): "/modules:ro",
