@@ -133,9 +133,9 @@ func session(turns int) []byte {
 		id := fmt.Sprintf("r%d", n)
 		text := strings.Repeat(fmt.Sprintf("%d\tfunc handler(w http.ResponseWriter) { return \"no\" }\n", n), 240)
 		add(`{"type":"assistant","sessionId":"s","message":{"role":"assistant","content":[{"type":"text","text":"Next."},`+
-			`{"type":"tool_use","id":%s,"name":"Read","input":{"file_path":%s}}]}}`, id, "/work/"+id)
+			`{"type":"tool_use","id":%s,"name":"Read","input":{"file_path":%s}}]}}`, id, "/src/"+id)
 		add(`{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%s,"content":%s}]},`+
-			`"toolUseResult":{"type":"text","file":{"filePath":%s,"content":%s}}}`, id, text, "/work/"+id, text)
+			`"toolUseResult":{"type":"text","file":{"filePath":%s,"content":%s}}}`, id, text, "/src/"+id, text)
 	}
 	add(`{"type":"assistant","sessionId":"s","message":{"id":"m1","content":[{"type":"text","text":"Which test fails, and why?"},{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}`)
 	return b.Bytes()
