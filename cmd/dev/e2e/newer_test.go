@@ -40,7 +40,7 @@ func newerClients(t *testing.T) []newer {
 		t.Skip("the newer clients are not installed: ", err)
 	}
 	program := func(path string) string { return filepath.Join(dir, "node_modules", path) }
-	command := func(c string) map[string]any { return map[string]any{"command": c, "description": "x"} }
+	command := func(c string) map[string]any { return map[string]any{"command": c, "description": "which test fails and why"} }
 	return []newer{
 		{
 			client: client{
@@ -56,7 +56,7 @@ func newerClients(t *testing.T) []newer {
 			},
 			init: []string{"--hooks"}, file: ".qwen/settings.json", log: ".qwen/projects/*/chats/*.jsonl",
 			args: func(c string) map[string]any {
-				return map[string]any{"command": c, "description": "x", "is_background": false}
+				return map[string]any{"command": c, "description": "which test fails and why", "is_background": false}
 			},
 			deny: func(w *world) {
 				w.edit(filepath.Join(w.home, ".qwen", "settings.json"), `"deny": []`, `"deny": ["Bash(cat *)"]`)

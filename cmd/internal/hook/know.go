@@ -16,6 +16,7 @@ import (
 // Limits of the wait for a transcript.
 const (
 	lateBy    = 120 * time.Millisecond // largest delay of a transcript
+	veryLate  = 500 * time.Millisecond // the same of one whose path the client does not tell: it is written later
 	lookAgain = 10 * time.Millisecond
 )
 
@@ -76,10 +77,13 @@ func (s state) transcriptOf(c *agent.Client, session string) string {
 func (s state) transcript(c *agent.Client, f *finished, call history.ToolCall) sessions.Session {
 	needs := func(session sessions.Session) history.Need { return needsOf(session, f.ID) }
 	var session sessions.Session
-	size := int64(-1)
+	size, late := int64(-1), lateBy
+	if c.Transcripts.Of != nil {
+		late = veryLate
+	}
 	for waited := time.Duration(0); ; waited += lookAgain {
 		info, err := os.Stat(f.Transcript)
-		if err != nil && waited >= lateBy {
+		if err != nil && waited >= late {
 			return session
 		}
 		if err == nil && info.Size() != size {
@@ -91,7 +95,7 @@ func (s state) transcript(c *agent.Client, f *finished, call history.ToolCall) s
 		}
 		_, ended := session.Exits[f.ID]
 		switch {
-		case f.ID == "" && c.Transcripts.Of == nil, waited >= lateBy, session.Uses(f.ID) && (ended || !f.Statusless), call.About != "" && !f.Statusless && f.Shown == nil && f.preview == "":
+		case f.ID == "" && c.Transcripts.Of == nil, waited >= late, session.Uses(f.ID) && (ended || !f.Statusless), call.About != "" && !f.Statusless && f.Shown == nil && f.preview == "":
 			return session
 		}
 		pause(lookAgain)
