@@ -40,7 +40,9 @@ func newerClients(t *testing.T) []newer {
 		t.Skip("the newer clients are not installed: ", err)
 	}
 	program := func(path string) string { return filepath.Join(dir, "node_modules", path) }
-	command := func(c string) map[string]any { return map[string]any{"command": c, "description": "which test fails and why"} }
+	command := func(c string) map[string]any {
+		return map[string]any{"command": c, "description": "which test fails and why"}
+	}
 	return []newer{
 		{
 			client: client{
