@@ -26,6 +26,8 @@ type Body struct {
 	All string // the text to store, if Lines are a part of it; "": they are all
 
 	overwritten string // the lines as a program wrote them, if Lines have only the last states of some; "" if they are the same
+
+	code, out string // what Code and Original return, if it need not be joined: a copy of 1 MB costs more than to look at it
 }
 
 // NewBody splits an output into lines and removes a client's line numbers from a read. Of the lines that a command
@@ -43,19 +45,32 @@ func NewBody(kind history.Kind, out string) Body {
 			lines, overwritten = shown, strings.TrimSuffix(lines, "\n")
 		}
 	}
-	return Body{
-		overwritten: overwritten,
+	code, trailing := strings.CutSuffix(lines, "\n")
+	b := Body{
+		overwritten: overwritten, code: code,
 
-		Head: head, Lines: strings.Split(strings.TrimSuffix(lines, "\n"), "\n"), Tail: tail,
-		First: 1 + strings.Count(head, "\n"), Trailing: strings.HasSuffix(lines, "\n"),
+		Head: head, Lines: strings.Split(code, "\n"), Tail: tail,
+		First: 1 + strings.Count(head, "\n"), Trailing: trailing,
 	}
+	if overwritten == "" {
+		b.out = out
+	}
+	return b
+}
+
+// BodyOf returns the body of lines that a client numbers from first without writing the numbers into its text.
+func BodyOf(text string, first int) Body {
+	return Body{Lines: strings.Split(text, "\n"), First: first, Mark: "\t", code: text}
 }
 
 // Original returns the text to store for a cut output, and the number of its first line. If lines are numbered that is
 // the part of the file, else all that the client shows: the exit status is part of it.
 func (b Body) Original() (text string, first int) {
-	if b.All != "" {
+	switch {
+	case b.All != "":
 		return b.All, 1
+	case b.out != "":
+		return b.out, 1
 	}
 	text = cmp.Or(b.overwritten, b.Code())
 	if b.Trailing {
@@ -150,7 +165,12 @@ func (b Body) text() string {
 func (b Body) Tokens() int { return tokens.EstimateWell(cmp.Or(b.overwritten, b.Code())) }
 
 // Code is the text without numbers.
-func (b Body) Code() string { return strings.Join(b.Lines, "\n") }
+func (b Body) Code() string {
+	if b.code != "" {
+		return b.code
+	}
+	return strings.Join(b.Lines, "\n")
+}
 
 // Hidden returns the lines of a command's output that a client does not show, with their numbers. head and tail are what it
 // shows, and lead is what is to be said of them. ok is false if the output does not begin with head, or if all is shown.

@@ -46,7 +46,7 @@ func (s Spool) Put(e contextgc.Entry) error {
 	name := make([]byte, 8)
 	_, _ = rand.Read(name) // never fails
 	file := replace.File{Path: filepath.Join(s.Dir, "put-"+hex.EncodeToString(name)+suffix), Fast: true}
-	if err := file.Write(append(head, '\n'), []byte(e.Text)); err != nil {
+	if err := file.WriteText(append(head, '\n'), e.Text); err != nil {
 		return err
 	}
 	if name[0]%100 == 0 {

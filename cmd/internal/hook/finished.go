@@ -44,7 +44,7 @@ func (f finished) body(kind history.Kind) existing.Body {
 	if !f.Numbered {
 		return existing.NewBody(kind, f.Text)
 	}
-	return existing.Body{Lines: strings.Split(f.Text, "\n"), First: max(f.First, 1), Mark: "\t"}
+	return existing.BodyOf(f.Text, max(f.First, 1))
 }
 
 // Clients show only a part of a long output. The hook finds the whole where the client has put it, and selects from that.

@@ -55,7 +55,20 @@ func (e Entry) Sum() (sum [sha256.Size]byte) {
 }
 
 // Is reports whether a text is the one that the entry was written for.
-func (e Entry) Is(text string) bool { return sha256.Sum256([]byte(text)) == e.Sum() }
+func (e Entry) Is(text string) bool { return hashOf(text) == e.Sum() }
+
+// hashOf returns the hash of a text. It copies a part of it at a time, where a conversion would copy all.
+func hashOf(text string) (sum [sha256.Size]byte) {
+	hash := sha256.New()
+	var part [16 << 10]byte
+	for text != "" {
+		n := copy(part[:], text)
+		hash.Write(part[:n])
+		text = text[n:]
+	}
+	hash.Sum(sum[:0])
+	return sum
+}
 
 // ErrNotFound means that no text has that id, or that it has been removed.
 var ErrNotFound = errors.New("no original of that id is kept (hooks keep them for 7 days, the ledger for its own time)")
@@ -111,7 +124,7 @@ func (x Index) Claim(e Entry) (id string, err error) {
 			err = fs.ErrExist
 			continue
 		}
-		if err = create(x.path(id), content); !errors.Is(err, fs.ErrExist) {
+		if err = create(x.path(id), string(content)); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}
@@ -122,12 +135,12 @@ func (x Index) Claim(e Entry) (id string, err error) {
 }
 
 // create writes a new file. Nobody knows its name before it is complete.
-func create(path string, content []byte) error {
+func create(path, content string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	_, err = f.WriteString(content)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}

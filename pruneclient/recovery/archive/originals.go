@@ -5,7 +5,6 @@ package archive
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -41,11 +40,11 @@ func (s Store) From(project string, first int) func(context.Context, string) (st
 
 // Put stores a text of a project, whose first line has a number, under a new id.
 func (s Store) Put(text, project string, first int) (id string, err error) {
-	if id, err = s.Index.Claim(NewEntry(sha256.Sum256([]byte(text)), "", project, first)); err != nil {
+	if id, err = s.Index.Claim(NewEntry(hashOf(text), "", project, first)); err != nil {
 		return "", err
 	}
 	if err = os.MkdirAll(s.Dir, 0o700); err == nil {
-		err = create(s.path(id), []byte(text))
+		err = create(s.path(id), text)
 	}
 	if err != nil {
 		s.Index.Release(id)

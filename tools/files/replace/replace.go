@@ -24,6 +24,28 @@ type File struct {
 // Write writes the parts of the content, one after the other. After an error the old file is still there, and no temporary
 // file is left.
 func (f File) Write(parts ...[]byte) error {
+	return f.write(func(temp *os.File) error {
+		for _, part := range parts {
+			if _, err := temp.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// WriteText writes a text after a head. It does not copy the text, which can be long.
+func (f File) WriteText(head []byte, text string) error {
+	return f.write(func(temp *os.File) error {
+		if _, err := temp.Write(head); err != nil {
+			return err
+		}
+		_, err := temp.WriteString(text)
+		return err
+	})
+}
+
+func (f File) write(fill func(*os.File) error) error {
 	dir := filepath.Dir(f.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -32,7 +54,10 @@ func (f File) Write(parts ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(f.fill(temp, parts), temp.Close())
+	if err = fill(temp); err == nil && !f.Fast {
+		err = temp.Sync()
+	}
+	err = errors.Join(err, temp.Close())
 	if err == nil {
 		err = f.place(temp.Name())
 	}
@@ -40,18 +65,6 @@ func (f File) Write(parts ...[]byte) error {
 		_ = os.Remove(temp.Name()) // a new file is a second link to it
 	}
 	return err
-}
-
-func (f File) fill(temp *os.File, parts [][]byte) error {
-	for _, part := range parts {
-		if _, err := temp.Write(part); err != nil {
-			return err
-		}
-	}
-	if f.Fast {
-		return nil
-	}
-	return temp.Sync()
 }
 
 // place gives a temporary file its final name.
