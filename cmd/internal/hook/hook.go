@@ -171,12 +171,3 @@ func answerOf(c *agent.Client, message agent.Message, kind history.Kind, r *exis
 	}
 	return json.Marshal(answer)
 }
-
-// object decodes a message. It returns nil if that is not a JSON object.
-func object(message []byte) agent.Message {
-	var m agent.Message
-	if json.Unmarshal(message, &m) != nil {
-		return nil
-	}
-	return m
-}
