@@ -12,44 +12,71 @@ import (
 // was left out of it. They are not the tool's, a question never asks for them, and they have no meaning one without the
 // other. So they are no lines of a body: its head and its tail always stay.
 
-// heads match what a client writes before an output.
-var heads = sync.OnceValue(func() []*regexp.Regexp {
-	return []*regexp.Regexp{
-		// Codex: "Chunk ID: 9014a9", "Wall time: ...", "Process exited with code 3", "Original token count: ...", "Output:".
-		regexp.MustCompile(`\A(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): [^\n]*\n` +
-			`|Process (?:exited|running) with [^\n]*\n)+Output:\n`),
-		// Gemini CLI: what was run, in older versions, and what is missing of a file.
-		regexp.MustCompile(`\ACommand: [^\n]*\nDirectory: [^\n]*\n(?:Output|Stdout): `),
-		regexp.MustCompile(`\AIMPORTANT: The file content has been truncated\.\n(?s:.{0,1000}?)\n--- FILE CONTENT \(truncated\) ---\n`),
-		// Qwen Code: the part of a file; Cline: the status.
-		regexp.MustCompile(`\AShowing lines \d+-\d+ of \d+ total lines\.\n\n---\n\n`),
-		regexp.MustCompile(`\A\[Command exited with code \d+\]\n`),
-		// Searches of opencode and Gemini CLI.
-		regexp.MustCompile(`\AFound \d+ (?:match|file)[^\n]*\n(?:---\n)?`),
+// words match what a client writes, and are only compiled for a text that has some of them.
+type words struct {
+	some []string // one of these is in every text that the expression matches; a head begins with one
+	expr func() *regexp.Regexp
+}
+
+func clientWords(expr string, some ...string) words {
+	return words{some, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+}
+
+// head returns the words with which a text begins.
+func (w words) head(text string) string {
+	if slices.ContainsFunc(w.some, func(some string) bool { return strings.HasPrefix(text, some) }) {
+		return w.expr().FindString(text)
 	}
-})
+	return ""
+}
+
+// tail returns the place at which the words begin that end a text, or -1.
+func (w words) tail(text string) int {
+	if slices.ContainsFunc(w.some, func(some string) bool { return strings.Contains(text, some) }) {
+		if at := w.expr().FindStringIndex(text); at != nil {
+			return at[0]
+		}
+	}
+	return -1
+}
+
+// heads match what a client writes before an output.
+var heads = []words{
+	// Codex: "Chunk ID: 9014a9", "Wall time: ...", "Process exited with code 3", "Original token count: ...", "Output:".
+	clientWords(`\A(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): [^\n]*\n`+
+		`|Process (?:exited|running) with [^\n]*\n)+Output:\n`,
+		"Chunk ID: ", "Wall time: ", "Exit code: ", "Original token count: ", "Total output lines: ", "Process exited ", "Process running "),
+	// Gemini CLI: what was run, in older versions, and what is missing of a file.
+	clientWords(`\ACommand: [^\n]*\nDirectory: [^\n]*\n(?:Output|Stdout): `, "Command: "),
+	clientWords(`\AIMPORTANT: The file content has been truncated\.\n(?s:.{0,1000}?)\n--- FILE CONTENT \(truncated\) ---\n`, "IMPORTANT: The file "),
+	// Qwen Code: the part of a file; Cline: the status.
+	clientWords(`\AShowing lines \d+-\d+ of \d+ total lines\.\n\n---\n\n`, "Showing lines "),
+	clientWords(`\A\[Command exited with code \d+\]\n`, "[Command exited "),
+	// Searches of opencode and Gemini CLI.
+	clientWords(`\AFound \d+ (?:match|file)[^\n]*\n(?:---\n)?`, "Found "),
+}
 
 // tails match what a client writes after an output.
-var tails = sync.OnceValue(func() []*regexp.Regexp {
-	return []*regexp.Regexp{
-		regexp.MustCompile(`\n*<system-reminder>\n(?:[^<]|<[^/]|</[^s])*</system-reminder>\s*\z`),
-		regexp.MustCompile(`\n*<bash_metadata>\n(?:[^<]|<[^/]|</[^b])*</bash_metadata>\s*\z`),
-		regexp.MustCompile(`\n*\((?:End of file|Showing lines|Output (?:truncated|capped)|Results? (?:is|are) truncated|File has more lines)[^\n]*\)\s*\z`),
-		regexp.MustCompile(`\n*\[Showing results with pagination[^\n]*\]\s*\z`),
-		// Copilot CLI and pi: status, then what is missing.
-		regexp.MustCompile(`\n*<shellId: \d+ completed with exit code -?\d+>\s*\z`),
-		regexp.MustCompile(`\n*\[(?:Showing lines \d|\d+ more lines in file\. )[^\n]*\]\s*\z`),
-		regexp.MustCompile(`\n*Command (?:exited with code -?\d+|aborted|timed out after [^\n]*)\s*\z`),
-		// Gemini CLI: status, signal and processes, then the end of the fence.
-		regexp.MustCompile(`(?:\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*\n(?:Background PIDs|Process Group PGID): [^\n]*\s*\z`),
-	}
-})
+var tails = []words{
+	clientWords(`\n*<system-reminder>\n(?:[^<]|<[^/]|</[^s])*</system-reminder>\s*\z`, "</system-reminder>"),
+	clientWords(`\n*<bash_metadata>\n(?:[^<]|<[^/]|</[^b])*</bash_metadata>\s*\z`, "</bash_metadata>"),
+	clientWords(`\n*\((?:End of file|Showing lines|Output (?:truncated|capped)|Results? (?:is|are) truncated|File has more lines)[^\n]*\)\s*\z`,
+		"(End of file", "(Showing lines", "(Output ", "(Result", "(File has more lines"),
+	clientWords(`\n*\[Showing results with pagination[^\n]*\]\s*\z`, "[Showing results with pagination"),
+	// Copilot CLI and pi: status, then what is missing.
+	clientWords(`\n*<shellId: \d+ completed with exit code -?\d+>\s*\z`, "<shellId: "),
+	clientWords(`\n*\[(?:Showing lines \d|\d+ more lines in file\. )[^\n]*\]\s*\z`, "[Showing lines ", " more lines in file. "),
+	clientWords(`\n*Command (?:exited with code -?\d+|aborted|timed out after [^\n]*)\s*\z`, "Command exited ", "Command aborted", "Command timed out "),
+	// Gemini CLI: status, signal and processes, then the end of the fence.
+	clientWords(`(?:\n(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*\n(?:Background PIDs|Process Group PGID): [^\n]*\s*\z`,
+		"\nBackground PIDs: ", "\nProcess Group PGID: "),
+}
 
 // fencedHead is what Gemini CLI writes between its fence and an output. Elsewhere it is a word of the output.
-var fencedHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\AOutput: `) })
+var fencedHead = clientWords(`\AOutput: `, "Output: ")
 
 // searchTail ends a search of Gemini CLI.
-var searchTail = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n---\s*\z`) })
+var searchTail = clientWords(`\n---\s*\z`, "\n---")
 
 // fence matches a first line that is one opening tag, as in "<output>".
 var fence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A<([a-zA-Z_][\w-]*)>\n`) })
@@ -103,24 +130,24 @@ func peeled(text, outside string) (head, output, tail string) {
 			}
 		}
 	}
-	first := heads()
+	first := heads
 	if strings.HasSuffix(outside, "<untrusted_context>\n") {
-		first = append(slices.Clone(first), fencedHead())
+		first = append(slices.Clone(first), fencedHead)
 	}
 	for _, h := range first {
-		if head = h.FindString(start); head != "" {
+		if head = h.head(start); head != "" {
 			break
 		}
 	}
 	output = text[len(head):]
-	last := tails()
+	last := tails
 	if strings.Contains(outside+head, "---\n") {
-		last = append(slices.Clone(last), searchTail())
+		last = append(slices.Clone(last), searchTail)
 	}
 	from := max(len(output)-maxFrame, 0)
 	for _, t := range last {
-		if at := t.FindStringIndex(output[from:]); at != nil {
-			return head, output[:from+at[0]], output[from+at[0]:]
+		if at := t.tail(output[from:]); at >= 0 {
+			return head, output[:from+at], output[from+at:]
 		}
 	}
 	return head, output, ""

@@ -52,6 +52,27 @@ func TestTheClientsWordsAreNoLines(t *testing.T) {
 	}
 }
 
+// TestWordsAreFoundByTheirBeginning checks the plain words for which an expression is compiled: each of them alone suffices.
+func TestWordsAreFoundByTheirBeginning(t *testing.T) {
+	for _, head := range []string{
+		"Chunk ID: 1\nOutput:\n", "Wall time: 1\nOutput:\n", "Exit code: 1\nOutput:\n", "Original token count: 1\nOutput:\n",
+		"Total output lines: 1\nOutput:\n", "Process exited with code 1\nOutput:\n", "Process running with session ID 4\nOutput:\n",
+		"Command: a\nDirectory: b\nStdout: ", "IMPORTANT: The file content has been truncated.\na\n--- FILE CONTENT (truncated) ---\n",
+		"Showing lines 1-2 of 30 total lines.\n\n---\n\n", "[Command exited with code 3]\n", "Found 1 file\n", "Found 2 matches\n---\n",
+	} {
+		assert.Equal(t, head, NewBody(history.Grep, head+"a\nb\n").Head)
+	}
+	for _, tail := range []string{
+		"\n<system-reminder>\na\n</system-reminder>", "\n<bash_metadata>\na\n</bash_metadata>", "\n\n(End of file - total 3 lines)",
+		"\n(Showing lines 1-2)", "\n(Output truncated at 3)", "\n(Output capped at 3)", "\n(Result is truncated)", "\n(Results are truncated)",
+		"\n(File has more lines)", "\n[Showing results with pagination = limit: 1]", "\n<shellId: 3 completed with exit code -1>",
+		"\n[Showing lines 1-2 of 3]", "\n\n[12 more lines in file. Use offset]", "\nCommand exited with code 1", "\n\nCommand aborted",
+		"\nCommand timed out after 3 s\n", "\nSignal: 9\nBackground PIDs: 3", "\nProcess Group PGID: 1",
+	} {
+		assert.Equal(t, tail, NewBody(history.Bash, "a\nb"+tail).Tail)
+	}
+}
+
 // TestWordsOfAnOutput lists outputs that look like a client's words, and are the tool's.
 func TestWordsOfAnOutput(t *testing.T) {
 	for _, text := range []string{
