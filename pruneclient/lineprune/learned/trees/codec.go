@@ -98,23 +98,45 @@ func Parse(text string, names []string) (*Forest, error) {
 }
 
 func (t *Tree) parse(line string, features []int32) (err error) {
-	fields := strings.Fields(line)
-	if len(fields) != Inner+Leaves {
-		return fmt.Errorf("%d fields instead of %d", len(fields), Inner+Leaves)
+	line = strings.TrimSpace(line)
+	if n := strings.Count(line, " ") + 1; n != Inner+Leaves {
+		return fmt.Errorf("%d fields instead of %d", n, Inner+Leaves)
 	}
-	for i, field := range fields[:Inner] {
+	for i := range t.Nodes {
+		var field string
+		field, line, _ = strings.Cut(line, " ")
 		if t.Nodes[i], err = parseNode(field, features); err != nil {
 			return err
 		}
 	}
-	for i, field := range fields[Inner:] {
-		v, err := strconv.ParseInt(field, 10, 32)
-		if err != nil {
+	for i := range t.Leaf {
+		var field string
+		field, line, _ = strings.Cut(line, " ")
+		if t.Leaf[i], err = number(field); err != nil {
 			return err
 		}
-		t.Leaf[i] = int32(v)
 	}
 	return nil
+}
+
+// number is strconv.ParseInt for numbers that mostly have few digits: every hook that prunes reads all of a forest's.
+func number(field string) (int32, error) {
+	digits := strings.TrimPrefix(field, "-")
+	if len(digits) == 0 || len(digits) > 6 {
+		v, err := strconv.ParseInt(field, 10, 32)
+		return int32(v), err
+	}
+	n := int32(0)
+	for _, c := range []byte(digits) {
+		if c < '0' || c > '9' {
+			return 0, fmt.Errorf("%q is no number", field)
+		}
+		n = 10*n + int32(c-'0')
+	}
+	if len(digits) < len(field) {
+		n = -n
+	}
+	return n, nil
 }
 
 func parseNode(field string, features []int32) (Node, error) {
@@ -122,10 +144,10 @@ func parseNode(field string, features []int32) (Node, error) {
 		return Node{Threshold: Never}, nil
 	}
 	feature, threshold, _ := strings.Cut(field, ">")
-	k, err := strconv.Atoi(feature)
-	if err != nil || k < 0 || k >= len(features) {
+	k, err := number(feature)
+	if err != nil || k < 0 || int(k) >= len(features) {
 		return Node{}, fmt.Errorf("no feature %q", feature)
 	}
-	v, err := strconv.ParseInt(threshold, 10, 32)
-	return Node{features[k], int32(v)}, err
+	v, err := number(threshold)
+	return Node{features[k], v}, err
 }
