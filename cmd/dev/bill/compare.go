@@ -19,8 +19,8 @@ func judged() []set {
 const repositoriesHead = `
 ## By repository
 
-The repositories whose agents edit what they read, so that the judge sees what was missed, and all of them together by the size of their bills. Strict and wide are
-the two rules for needs; the strict one is the product's figure. The limit is a perfect pruner's that keeps 20 %.
+The repositories whose agents edit what they read, so that the judge sees what was missed, and all of them together by the size of their bills.
+Strict and wide are the two rules for needs; the strict one is the product's figure. The limit is a perfect pruner's that keeps 20 %.
 
 `
 
@@ -44,7 +44,8 @@ func (p *page) repositories(context.Context) error {
 				s.Wide, s.Misses2, twice, limit, s.Losing)
 			all.add(r, s, twice)
 		}
-		fmt.Fprintf(b, "| %s | all | **%+.1f** | | %+.1f | %+.1f | %+.1f | %s | %.0f %% |\n", policy, all.of(all.net), all.of(all.wide), all.of(all.misses2), all.of(all.twice),
+		fmt.Fprintf(b, "| %s | all | **%+.1f** | | %+.1f | %+.1f | %+.1f | %s | %.0f %% |\n", policy,
+			all.of(all.net), all.of(all.wide), all.of(all.misses2), all.of(all.twice),
 			map[bool]string{true: fmt.Sprintf("%.0f %%", 100*all.net/all.limit), false: "-"}[policy == replay.Hook], all.losing/all.sessions)
 	}
 	return nil
@@ -82,8 +83,8 @@ func (p *page) curve(ctx context.Context) error {
 				}
 			}
 			s, d := r.Policies[replay.Hook].(replay.Pruning), r.Details[replay.Hook]
-			fmt.Fprintf(b, "| %s | %.2f | %.1f | %+.1f | %+.1f to %+.1f | %+.1f | %+.1f | %+.1f | %.0f %% |\n", one.name, price, s.Gross, s.Net, d.Interval[0], d.Interval[1],
-				s.Misses2, s.Misses3, s.Median, s.Losing)
+			fmt.Fprintf(b, "| %s | %.2f | %.1f | %+.1f | %+.1f to %+.1f | %+.1f | %+.1f | %+.1f | %.0f %% |\n", one.name, price,
+				s.Gross, s.Net, d.Interval[0], d.Interval[1], s.Misses2, s.Misses3, s.Median, s.Losing)
 		}
 	}
 	return nil
@@ -170,8 +171,10 @@ of the server tell a model to ask only of large or unknown output.
 `
 
 const (
-	readmeHead = "| sessions | hooks save | misses three times | median session | sessions that lose | with GC and prefix | MCP tools beside others | as the only tools |\n|---|---|---|---|---|---|---|---|\n"
-	readmeRow  = "| %d %s | **%+.1f** | %+.1f | %+.1f | %.0f %% | %+.1f | %+.1f | %+.1f |\n"
+	readmeHead = "| sessions | hooks save | misses three times | median session | sessions that lose | " +
+		"with GC and prefix | MCP tools beside others | as the only tools |\n" +
+		"|---|---|---|---|---|---|---|---|\n"
+	readmeRow = "| %d %s | **%+.1f** | %+.1f | %+.1f | %.0f %% | %+.1f | %+.1f | %+.1f |\n"
 )
 
 // readmeTable matches the table of the README and the number of sessions above it.

@@ -77,13 +77,10 @@ type page struct {
 	only    map[string]replay.Report // of our server as the only one with tools, by set
 }
 
-// allPolicies in the order of the tables.
-var allPolicies = []replay.Policy{replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Context, replay.Both, replay.All}
-
 // sets writes what every policy saves in each set.
 func (p *page) sets(ctx context.Context) error {
 	for _, one := range sets {
-		r, err := p.replay(ctx, one, replay.Experiment{}, allPolicies...)
+		r, err := p.replay(ctx, one, replay.Experiment{}, replay.Policies()...)
 		if err != nil {
 			return err
 		}
@@ -113,28 +110,33 @@ func writeSet(b *strings.Builder, one set, r replay.Report) {
 		return
 	}
 	b.WriteString(policyHead)
-	for _, policy := range allPolicies {
+	for _, policy := range replay.Policies() {
 		s, _ := r.Of(policy)
 		d := r.Details[policy]
 		fmt.Fprintf(b, "| %s | %.1f | %.2f | %.1f | %.1f | %.2f | **%+.1f** | %+.1f to %+.1f | %+.1f | %+.1f | %+.1f | %+.1f | %+.1f | %+.1f | %.0f %% |\n",
-			policy, s.Gross, d.Markers, d.Questions, d.Definitions, d.Misses, s.Net, d.Interval[0], d.Interval[1], s.Wide, s.Misses2, s.Misses3, s.Median, s.P10, s.P90, s.Losing)
+			policy, s.Gross, d.Markers, d.Questions, d.Definitions, d.Misses, s.Net, d.Interval[0], d.Interval[1], s.Wide, s.Misses2, s.Misses3,
+			s.Median, s.P10, s.P90, s.Losing)
 	}
 	if gc, ok := r.Policies[replay.GC].(replay.Clearing); ok {
-		fmt.Fprintf(b, "\nContext GC, of modelled input: %+.1f %%, of which re-reads %.1f; worst session %+.1f. The best fixed rule: %+.1f, worst %+.1f.\n", gc.Input, gc.Reread, gc.Worst, gc.Fixed, gc.FixedWorst)
+		fmt.Fprintf(b, "\nContext GC, of modelled input: %+.1f %%, of which re-reads %.1f; worst session %+.1f. The best fixed rule: %+.1f, worst %+.1f.\n",
+			gc.Input, gc.Reread, gc.Worst, gc.Fixed, gc.FixedWorst)
 	}
 	if r.HourOnPrefix != 0 {
 		known := ""
 		if r.HourUnknown > 0 {
 			known = fmt.Sprintf(", if all %d pauses of unknown length were shorter", r.HourUnknown)
 		}
-		fmt.Fprintf(b, "\nAdvice, which nothing here follows: a cache lifetime of an hour on the fixed prefix alone would have saved %+.1f %%%s.\n", r.HourOnPrefix, known)
+		fmt.Fprintf(b, "\nAdvice, which nothing here follows: a cache lifetime of an hour on the fixed prefix alone would have saved %+.1f %%%s.\n",
+			r.HourOnPrefix, known)
 	}
 	if d := r.Details[replay.Context]; d.Pruned > 0 {
-		fmt.Fprintf(b, "\nFrom the fixed prefix %d parts of known size went, in all sessions together; %.1f %% of the sessions called one.\n", d.Pruned, d.Hurt)
+		fmt.Fprintf(b, "\nFrom the fixed prefix %d parts of known size went, in all sessions together; %.1f %% of the sessions called one.\n",
+			d.Pruned, d.Hurt)
 	}
 }
 
-const policyHead = "| policy | gross | markers | questions | definitions | misses | net | 95 % | wide | misses twice | three times | median | p10 | p90 | losing |\n" +
+const policyHead = "| policy | gross | markers | questions | definitions | misses | net | 95 % | wide | " +
+	"misses twice | three times | median | p10 | p90 | losing |\n" +
 	"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 
 // mostContents is the number of contents in the table of a set.

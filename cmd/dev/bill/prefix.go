@@ -107,11 +107,11 @@ const (
 	prefixEnd   = "<!-- end of measured -->"
 
 	prefixHead = `
-The recorded sessions of [BILL.md](BILL.md), by ` + "`make context-eval`" + `: before each session, what could go by the earlier ones of its project is switched off, and
-the session is charged for what it then lacks. Judged are the sessions with enough earlier ones and with parts of known size: the client's own tools where its version is
-recorded and was measured, and the skills, agents and servers that the transcript lists. "Of the known" is the saving as a share of what these parts cost. Unknown is the
-share, in all sessions, of the prefix's cost that is in parts of no known size: system prompt, memory files, definitions of servers, and a
-sub-agent's whole prefix.
+The recorded sessions of [BILL.md](BILL.md), by ` + "`make context-eval`" + `: before each session, what could go by the earlier ones of its project
+is switched off, and the session is charged for what it then lacks. Judged are the sessions with enough earlier ones and with parts of known size: the client's
+own tools where its version is recorded and was measured, and the skills, agents and servers that the transcript lists.
+"Of the known" is the saving as a share of what these parts cost. Unknown is the share, in all sessions, of the prefix's cost that is in parts of
+no known size: system prompt, memory files, definitions of servers, and a sub-agent's whole prefix.
 
 | set | repository | sessions | judged | tokens off, median | of the bill | of the known | sessions hurt | unknown |
 |---|---|---|---|---|---|---|---|---|

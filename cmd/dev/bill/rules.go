@@ -80,7 +80,8 @@ func rulesTable(ctx context.Context, f fixtures) (string, error) {
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 	}
-	fmt.Fprintf(&b, "\nOf the known cost, %s is in parts that a rule may let go; the rest are tools that read, edit, search and run, which never go. A rule that knew beforehand what each session\n"+
+	fmt.Fprintf(&b, "\nOf the known cost, %s is in parts that a rule may let go; the rest are tools that read, edit, search and run, which never go. "+
+		"A rule that knew beforehand what each session\n"+
 		"calls would save %s.\n", share(ideal.Movable, ideal.Known), share(ideal.Unused, ideal.Known))
 	return b.String(), nil
 }

@@ -34,15 +34,22 @@ var sets = []set{
 		about: "entireio/cli, Go, 2025 and 2026. Claude Code, people at the keyboard."},
 	{name: "cipher-box", file: "claude-code-2", source: "FSM1/cipher-box", judged: true, readme: "of Claude Code, cipher-box (TypeScript)",
 		about: "FSM1/cipher-box, TypeScript, 2026. Claude Code 2.1.38 to 2.1.50."},
-	{name: "context-evaluator", file: "claude-code-2", source: "PackmindHub/context-evaluator", judged: true, readme: "of Claude Code, context-evaluator (TypeScript)",
-		about: "PackmindHub/context-evaluator, TypeScript, 2026. Claude Code 2.1.38 to 2.1.50."},
-	{name: "codex", file: "codex", about: "EntityProcess/agentv, TypeScript, 2026. Codex 0.140 with gpt-5.5, as Codex wrote them: few edits, much looking at other programs' output."},
-	{name: "swe-bench", file: "swe-bench", about: "SWE-bench Verified, twelve Python repositories, 2026. Claude Opus 4.6 with tools like ours.", readme: "of SWE-bench (Python)"},
-	{name: "mini-swe", file: "mini-swe", about: "SWE-bench Verified by one bash tool, Python, 2025. Gemini 3 Pro.", readme: "of mini-SWE (Python)"},
-	{name: "opencode", file: "opencode", about: "dayhaysoos/nimbus, TypeScript, 2026. opencode with gpt-5.3-codex: short sessions of sub-agents that review."},
-	{name: "mcp-tools", file: "mcp-tools", about: `**Withdrawn.** kunchenguid/axi, 2026: Claude Code with GitHub or browser servers, short graded tasks. Until November 2026 this page stated +6.7
-for the hook; most of that was results of one line that were cut to nothing, and no rule saw a need (a record's id, a ` + "`uid`" + `, a title). Now the rules see
-these, and they are few.`},
+	{name: "context-evaluator", file: "claude-code-2", source: "PackmindHub/context-evaluator", judged: true,
+		readme: "of Claude Code, context-evaluator (TypeScript)",
+		about:  "PackmindHub/context-evaluator, TypeScript, 2026. Claude Code 2.1.38 to 2.1.50."},
+	{name: "codex", file: "codex",
+		about: "EntityProcess/agentv, TypeScript, 2026. Codex 0.140 with gpt-5.5, as Codex wrote them: few edits, much looking at other programs' output."},
+	{name: "swe-bench", file: "swe-bench",
+		about:  "SWE-bench Verified, twelve Python repositories, 2026. Claude Opus 4.6 with tools like ours.",
+		readme: "of SWE-bench (Python)"},
+	{name: "mini-swe", file: "mini-swe",
+		about:  "SWE-bench Verified by one bash tool, Python, 2025. Gemini 3 Pro.",
+		readme: "of mini-SWE (Python)"},
+	{name: "opencode", file: "opencode",
+		about: "dayhaysoos/nimbus, TypeScript, 2026. opencode with gpt-5.3-codex: short sessions of sub-agents that review."},
+	{name: "mcp-tools", file: "mcp-tools", about: `**Withdrawn.** kunchenguid/axi, 2026: Claude Code with GitHub or browser servers, short graded tasks.
+Until November 2026 this page stated +6.7 for the hook; most of that was results of one line that were cut to nothing, and no rule saw a need
+(a record's id, a ` + "`uid`" + `, a title). Now the rules see these, and they are few.`},
 }
 
 // fixtures holds the folder of the recorded sessions and, for each fold, weights that were learned without its
