@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 var errNoData = errors.New("where is the benchmark? give -data DIR, or set PRUNEBENCH to the directory of its *.jsonl.gz files")
@@ -40,7 +41,7 @@ func run(args []string, stdout io.Writer) error {
 	}
 	var page bytes.Buffer
 	if *older == "" {
-		report(&page, cases)
+		report(&page, cases, time.Now().UTC().Format(time.DateOnly))
 	} else if err := comparePrograms(&page, cases, *older, *newer); err != nil {
 		return err
 	}

@@ -24,18 +24,19 @@ func evaluate(cases []benchCase, keep func(i int) []int) table {
 }
 
 // report measures everything and writes the page.
-func report(w io.Writer, cases []benchCase) {
+func report(w io.Writer, cases []benchCase, date string) {
 	repos := map[string]bool{}
 	for _, c := range cases {
 		repos[c.Repo] = true
 	}
 	fmt.Fprintf(w, `# How well the line pruner keeps answers
 
-Written by %s; do not edit. %d cases of %d repositories: a question, a text, and the lines that answer it.
+Written by %s on %s; do not edit. What changed since is not in it.
+%d cases of %d repositories: a question, a text, and the lines that answer it.
 Tokens are counted by a proxy (runs of ASCII letters, digits and underscores, every other character, newlines).
 Brackets are 95 %% bootstrap intervals over repositories.
 
-`, "`make quality`", len(cases), len(repos))
+`, "`make quality`", date, len(cases), len(repos))
 	reportBudgets(w, cases)
 	reportGates(w, cases)
 	reportStrangers(w, cases)

@@ -27,7 +27,7 @@ func main() {
 	flag.StringVar(&o.weights, "o", "", "`folder` the weights are written to")
 	flag.StringVar(&o.folds, "folds", "", "`folder` that gets weights for make bill, each learned without one fold of the sessions")
 	flag.StringVar(&o.report, "report", "", "`file` the figures are written to")
-	flag.StringVar(&o.date, "date", time.Now().UTC().Format(time.DateOnly), "date in the notes of the weights")
+	flag.StringVar(&o.date, "date", time.Now().UTC().Format(time.DateOnly), "date in the notes of the weights and in the page")
 	o.boosting = defaults
 	flag.IntVar(&o.trees, "trees", o.trees, "how many trees")
 	flag.Parse()
@@ -73,7 +73,7 @@ func run(ctx context.Context, o options) error {
 	if o.report == "" {
 		return nil
 	}
-	text, err := reportOf(ctx, d, ms, o.boosting)
+	text, err := reportOf(ctx, d, ms, o)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,10 @@ import (
 )
 
 // reportOf returns the text of docs/LEARNED.md.
-func reportOf(ctx context.Context, d *data, ms []*material, b boosting) (string, error) {
+func reportOf(ctx context.Context, d *data, ms []*material, o options) (string, error) {
+	b := o.boosting
 	out := &strings.Builder{}
-	fmt.Fprintf(out, reportHead, len(d.session), len(d.replay), len(d.prune), b.trees)
+	fmt.Fprintf(out, reportHead, o.date, len(d.session), len(d.replay), len(d.prune), b.trees)
 	trained := map[string]unseen{"session": {}, "repository": {}}
 	for _, by := range []string{"session", "repository"} {
 		f, err := validate(ctx, ms, foldsOf[by], isAgents, b, trained[by])
@@ -41,8 +42,8 @@ func isPeoples(e *example) bool { return e.test && e.weight != 1 }
 
 const reportHead = `# The learned ranking
 
-Written by ` + "`make train`" + `; do not edit. ` + "`pruneclient/lineprune/learned`" + ` ranks the lines of a tool's output by how likely the
-agent is to use them later. Its weights are boosted decision trees, learned offline from agents' sessions.
+Written by ` + "`make train`" + ` on %s; do not edit. What changed since is not in it.
+` + "`pruneclient/lineprune/learned`" + ` ranks the lines of a tool's output by how likely the agent is to use them later. Its weights are boosted decision trees, learned offline from agents' sessions.
 
 - **Used** where the tool's arguments or the session are known: by ` + "`replay`" + `, hooks, the proxy and ` + "`prune --batch`" + `. The server's own tools, whose questions are
   written for the text, use it where the hand-written rules are not sure, and to fill a budget; ` + "`prune_text`" + ` and ` + "`POST /prune`" + ` go by the rules.

@@ -172,6 +172,7 @@ func TestTrainingFromFilesToWeightsAndReport(t *testing.T) {
 	}
 	report, err := os.ReadFile(o.report)
 	require.NoError(t, err)
+	require.Contains(t, string(report), "by `make train` on 2000-01-02")
 	require.Contains(t, string(report), "6 cases; of 6 the session is at hand.")
 	for _, method := range []string{byRandom, byBM25, byRules, byCall, bySession, byOracle} {
 		require.Contains(t, string(report), "| "+method)
