@@ -44,6 +44,9 @@ func (m *memory) Put(ctx context.Context, i Item, text string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(i.Created)
+	if _, taken := m.byID[i.ID]; taken {
+		return ErrTaken
+	}
 	m.byID[i.ID] = m.order.PushBack(&i)
 	if t, ok := m.texts[i.Hash]; ok {
 		t.ids++

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // Defaults of Settings.
@@ -43,16 +45,22 @@ type Stats struct {
 // ErrTooLarge means that a single text exceeds the size limit of the store.
 var ErrTooLarge = errors.New("text larger than the recovery store")
 
+// ErrTaken means that the store has another text under an id.
+var ErrTaken = errors.New("the id is taken")
+
 // Store stores texts under new ids. It is safe for concurrent use.
 type Store struct {
 	settings Settings
 	backend  Backend
+	misses   misses
 }
 
 // Backend stores the texts of a [Store]: in memory, or as package sqlite does. It drops texts older than the TTL and, oldest
 // first, those that exceed the limits. Several processes may share a backend; the limits then apply to all of them
 // together. TestBackends is what every backend passes.
 type Backend interface {
+	// Put returns ErrTaken, and changes nothing, if the subject has the item's id. Asking first would be one more trip to a
+	// database, and another process could take the id meanwhile.
 	Put(ctx context.Context, i Item, text string) error
 	// Get does not wait for writers.
 	Get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error)
@@ -114,16 +122,10 @@ func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
 	if int64(len(text)) > s.settings.MaxBytes {
 		return "", ErrTooLarge
 	}
-	id := ShortID()
 	for {
-		_, taken, err := s.backend.Get(ctx, id, s.settings.Now())
-		if err != nil {
-			return "", fmt.Errorf("store the original: %w", err)
+		if id, err := s.put(ctx, ShortID(), text); !errors.Is(err, ErrTaken) {
+			return id, err
 		}
-		if !taken {
-			return s.put(ctx, id, text)
-		}
-		id = ShortID()
 	}
 }
 
@@ -140,11 +142,18 @@ func (s *Store) put(ctx context.Context, id, text string) (string, error) {
 
 // Get returns the text with an id, or *NotFound if the id is unknown or expired.
 func (s *Store) Get(ctx context.Context, id string) (Text, error) {
-	text, ok, err := s.backend.Get(ctx, id, s.settings.Now())
+	owner, now := subject.Of(ctx), s.settings.Now()
+	if s.misses.exceeded(owner, now) {
+		return Text{}, &NotFound{ID: id}
+	}
+	text, ok, err := s.backend.Get(ctx, id, now)
 	if err != nil {
 		return Text{}, fmt.Errorf("read the original: %w", err)
 	}
 	if !ok {
+		if s.misses.add(owner) {
+			s.settings.Report(fmt.Sprintf("subject %q asked for %d ids that it does not have: for up to %s it is told that it has none", owner, maxMisses, missWindow))
+		}
 		return Text{}, &NotFound{ID: id}
 	}
 	return NewText(text), nil

@@ -14,4 +14,5 @@ func TestStated(t *testing.T) {
 	page.Says("Ids live %s minutes", "DefaultTTL", recovery.DefaultTTL/time.Minute)
 	page.Says("The store holds %s MiB", "DefaultMaxBytes", recovery.DefaultMaxBytes>>20)
 	page.Says("distinct texts and %s ids", "DefaultMaxItems", recovery.DefaultMaxItems)
+	stated.On(t, "SECURITY.md").Says("after %s wrong ones", "MaxMisses", recovery.MaxMisses)
 }

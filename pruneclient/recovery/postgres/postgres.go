@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
@@ -71,7 +72,7 @@ func (b *backend) Put(ctx context.Context, i recovery.Item, text string) error {
 		_, err := q.Exec(ctx, `WITH t AS (`+postgres.AddText+`)
 			INSERT INTO mcp_pruner.originals (subject, id, hash, expires_at) VALUES ($1, $5, $2, COALESCE($6, now()) + $7 * interval '1 microsecond')`,
 			owner, i.Hash[:], int64(len(text)), []byte(text), i.ID, b.at(i.Created), b.limits.TTL.Microseconds())
-		return err
+		return taken(err)
 	}
 	if b.takeRoom(owner, int64(len(text))) {
 		return b.db.Read(ctx, insert)
@@ -88,6 +89,15 @@ func (b *backend) Put(ctx context.Context, i recovery.Item, text string) error {
 		}
 		return b.makeRoom(ctx, q, owner)
 	})
+}
+
+// taken returns recovery.ErrTaken for an error that says that the subject has the id.
+func taken(err error) error {
+	var e *pgconn.PgError
+	if errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == "originals_pkey" {
+		return recovery.ErrTaken
+	}
+	return err
 }
 
 // takeRoom reports whether a subject has room for a text, and takes it.

@@ -88,6 +88,13 @@ func (f *file) insert(tx *sql.Tx, i recovery.Item, text string) error {
 	if err := f.dropExpired(tx, i.Created); err != nil {
 		return err
 	}
+	var taken bool
+	if err := tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM items WHERE id = ?)`, i.ID).Scan(&taken); err != nil {
+		return err
+	}
+	if taken {
+		return recovery.ErrTaken
+	}
 	if _, err := tx.Exec(`INSERT OR IGNORE INTO texts (hash, bytes, body) VALUES (?, ?, ?)`,
 		i.Hash[:], len(text), []byte(text)); err != nil {
 		return err
