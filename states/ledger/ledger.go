@@ -131,7 +131,7 @@ func (o Observer) Ended(d *states.Delivery) {
 	}
 	_, sent, _ := d.Tokens()
 	e := contextgc.Entry{Text: d.Text, Segment: contextgc.Segment{
-		Project: o.Project, Session: d.Session, Tool: d.Tool, Tokens: max(sent, tokens.Estimate(d.Text)), Type: typeOf(d), Path: d.Subject.Path,
+		Subject: d.Owner, Project: o.Project, Session: d.Session, Tool: d.Tool, Tokens: max(sent, tokens.Estimate(d.Text)), Type: typeOf(d), Path: d.Subject.Path,
 	}}
 	if d.Source.File != "" {
 		e.Path = d.Source.File

@@ -64,3 +64,21 @@ func TestClosingStoresWhatWaits(t *testing.T) {
 	assert.Equal(t, []any{2, 7, 30.0, 20.0}, []any{list[0].Calls, list[0].Input, list[0].Before, list[0].After})
 	assert.InDelta(t, 1.0/3, list[0].Saved(), 1e-9)
 }
+
+// A delivery is stored for the subject that called, although it is stored after the call.
+func TestDeliveriesHaveTheirSubject(t *testing.T) {
+	store := &lastEntry{}
+	Observer{Store: store, Project: "p"}.Ended(&states.Delivery{Owner: "ann", Call: tooltest.Func(nil), Wire: 10, Tool: "read", Text: "one"})
+	assert.Equal(t, "ann", store.Subject)
+}
+
+// lastEntry is a ledger that has the entry stored last.
+type lastEntry struct {
+	contextgc.Segments
+	contextgc.Entry
+}
+
+func (l *lastEntry) Put(_ context.Context, entries ...contextgc.Entry) ([]string, error) {
+	l.Entry = entries[len(entries)-1]
+	return nil, nil
+}
