@@ -120,6 +120,13 @@ func (e *Engine) forget() {
 func (e *Engine) reload(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.groups == nil { // a start reads no decision: lookup does, when a history needs one
+		last, err := e.Store.Last(ctx)
+		if err != nil {
+			return err
+		}
+		e.loaded = last
+	}
 	list, last, pinned, err := e.Store.Clearings(ctx, e.loaded)
 	if err != nil {
 		return err

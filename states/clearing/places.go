@@ -46,17 +46,52 @@ func (e *Engine) lookup(ctx context.Context, marks [][]wire.Key) (map[wire.Key]w
 	if err != nil {
 		return nil, err
 	}
+	if err := e.follow(ctx, stored); err != nil {
+		return nil, err
+	}
 	e.mu.Lock()
-	missing := false
+	defer e.mu.Unlock()
 	for m, head := range stored {
 		heads[m], e.heads[m] = head, head
-		missing = missing || wire.Key(head) != wire.Key{} && e.groups[head] == nil
-	}
-	e.mu.Unlock()
-	if missing { // another process decided just now
-		return heads, e.reload(ctx)
 	}
 	return heads, nil
+}
+
+// follow loads the decisions that heads lead to and that are not in memory: those of histories that this process has not
+// seen, and those that another process made just now. All of them are in memory before a mark that leads to them is, so
+// that a history that was sent once is sent alike while the ledger is away.
+func (e *Engine) follow(ctx context.Context, heads map[[32]byte][32]byte) error {
+	missing := e.missing(heads)
+	if len(missing) == 0 {
+		return nil
+	}
+	list, err := e.Store.Chain(ctx, missing)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.learn(list)
+	return nil
+}
+
+// missing returns the first decision on the way back from each head that is not in memory.
+func (e *Engine) missing(heads map[[32]byte][32]byte) (ids [][32]byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	seen := map[wire.Key]bool{{}: true}
+	for _, head := range heads {
+		for k := wire.Key(head); !seen[k]; {
+			seen[k] = true
+			g := e.groups[k]
+			if g == nil {
+				ids = append(ids, k)
+				break
+			}
+			k = g.parent
+		}
+	}
+	return ids
 }
 
 // remember records what marks lead to, unless they are known. It is stored with the next decision or by flush.

@@ -62,6 +62,10 @@ type Decisions interface {
 	// Clearings returns the decisions stored after the one with number after, the number of the last one, and the keys of
 	// all pinned segments. No decision with a smaller number is stored later.
 	Clearings(ctx context.Context, after int64) (list []Clearing, last int64, pinned map[[32]byte]bool, err error)
+	// Last returns the number of the decision that was stored last; 0: there is none.
+	Last(ctx context.Context) (int64, error)
+	// Chain returns the decisions with some ids, and those before each of them, back to the first.
+	Chain(ctx context.Context, ids [][32]byte) ([]Clearing, error)
 	// Heads returns, for each known mark among marks, the latest decision in force at its place; zero: none. What a mark
 	// leads to never changes.
 	Heads(ctx context.Context, marks [][32]byte) (map[[32]byte][32]byte, error)

@@ -109,6 +109,43 @@ func (s *Store) Clearings(ctx context.Context, after int64) (list []contextgc.Cl
 	return list, last, pinned, nil
 }
 
+// Last implements contextgc.Decisions.
+func (s *Store) Last(ctx context.Context) (last int64, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+		return q.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) FROM mcp_pruner.clearings`).Scan(&last)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count clearings of the database: %w", err)
+	}
+	return last, nil
+}
+
+// Chain implements contextgc.Decisions.
+func (s *Store) Chain(ctx context.Context, ids [][32]byte) (list []contextgc.Clearing, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+		rows, err := q.Query(ctx, `WITH RECURSIVE chain AS (SELECT since, parent FROM mcp_pruner.decisions WHERE since = ANY($1)
+			UNION SELECT d.since, d.parent FROM mcp_pruner.decisions d JOIN chain c ON d.since = c.parent)
+			SELECT seq, item, since, parent, segment, stub, tokens, free FROM mcp_pruner.clearings JOIN chain USING (since) ORDER BY seq`, bytesOf(ids))
+		if err == nil {
+			var seq int64
+			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (contextgc.Clearing, error) { return scanClearing(row, &seq) })
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read decisions of the database: %w", err)
+	}
+	return list, nil
+}
+
+func bytesOf(ids [][32]byte) [][]byte {
+	list := make([][]byte, len(ids))
+	for i := range ids {
+		list[i] = ids[i][:]
+	}
+	return list
+}
+
 func scanClearing(row pgx.Row, seq *int64) (c contextgc.Clearing, err error) {
 	var item, since, parent, stub []byte
 	err = row.Scan(seq, &item, &since, &parent, &c.Segment, &stub, &c.Tokens, &c.Free)
@@ -132,11 +169,7 @@ func (s *Store) Heads(ctx context.Context, marks [][32]byte) (heads map[[32]byte
 }
 
 func headsOf(ctx context.Context, q postgres.Querier, marks [][32]byte) (map[[32]byte][32]byte, error) {
-	list := make([][]byte, len(marks))
-	for i := range marks {
-		list[i] = marks[i][:]
-	}
-	rows, err := q.Query(ctx, `SELECT mark, head FROM mcp_pruner.places WHERE mark = ANY($1)`, list)
+	rows, err := q.Query(ctx, `SELECT mark, head FROM mcp_pruner.places WHERE mark = ANY($1)`, bytesOf(marks))
 	if err != nil {
 		return nil, err
 	}

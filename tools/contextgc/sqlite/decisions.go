@@ -84,6 +84,32 @@ func (s *Store) Clearings(ctx context.Context, after int64) (list []contextgc.Cl
 	return list, max(after, last), pinned, nil
 }
 
+// Last implements contextgc.Decisions.
+func (s *Store) Last(ctx context.Context) (last int64, err error) {
+	if err := s.file.DB().QueryRowContext(ctx, `SELECT COALESCE(MAX(seq), 0) FROM clearings`).Scan(&last); err != nil {
+		return 0, fmt.Errorf("count clearings: %w", err)
+	}
+	return last, nil
+}
+
+// Chain implements contextgc.Decisions.
+func (s *Store) Chain(ctx context.Context, ids [][32]byte) (list []contextgc.Clearing, err error) {
+	encoded, err := hexList(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.file.DB().QueryContext(ctx, `WITH RECURSIVE chain AS (SELECT since, parent FROM decisions WHERE since IN (SELECT unhex(value) FROM json_each(?))
+		UNION SELECT d.since, d.parent FROM decisions d JOIN chain c ON d.since = c.parent)
+		SELECT `+clearingColumns+` FROM clearings JOIN chain USING (since) ORDER BY seq`, encoded)
+	if err == nil {
+		list, _, err = scanClearings(rows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read decisions: %w", err)
+	}
+	return list, nil
+}
+
 const clearingColumns = "seq, item, since, parent, segment, stub, tokens, free"
 
 func scanClearings(rows *sql.Rows) (list []contextgc.Clearing, last int64, err error) {
@@ -134,16 +160,22 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func headsOf(ctx context.Context, db querier, marks [][32]byte) (map[[32]byte][32]byte, error) {
-	list := make([]string, len(marks))
-	for i, m := range marks {
-		list[i] = hex.EncodeToString(m[:])
+// hexList returns ids as the one argument of a statement.
+func hexList(ids [][32]byte) (string, error) {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = hex.EncodeToString(id[:])
 	}
 	encoded, err := json.Marshal(list)
+	return string(encoded), err
+}
+
+func headsOf(ctx context.Context, db querier, marks [][32]byte) (map[[32]byte][32]byte, error) {
+	encoded, err := hexList(marks)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, `SELECT mark, head FROM places WHERE mark IN (SELECT unhex(value) FROM json_each(?))`, string(encoded))
+	rows, err := db.QueryContext(ctx, `SELECT mark, head FROM places WHERE mark IN (SELECT unhex(value) FROM json_each(?))`, encoded)
 	if err != nil {
 		return nil, err
 	}
