@@ -2,6 +2,8 @@ import { spawn } from "node:child_process"
 
 const program = "mcp-pruner"
 const patience = 2500 // ms
+// The plugins ask about no shorter output: it has little to cut, and each question starts a process.
+const shortestOutput = 2000 // characters
 
 // ask sends a message to mcp-pruner and returns its answer, or {} after any fault.
 function ask(message) {

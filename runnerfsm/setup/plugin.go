@@ -9,8 +9,9 @@ import (
 //go:embed ask.js
 var ask string
 
-// Plugin returns a client's plugin whose code can ask(message) a program at that path. The plugin begins with a comment
-// and a blank line, after which the function is inserted. The arguments follow those with which it starts the program.
+// Plugin returns a client's plugin whose code can ask(message) the program at that path, and which has shortestOutput, the
+// length from which asking pays. ask.js is inserted after the plugin's first comment, which a blank line must end. The
+// arguments follow those with which ask starts the program.
 func Plugin(client, plugin, program string, arguments ...string) string {
 	comment, code, _ := strings.Cut(plugin, "\n\n")
 	words := []string{`"hook"`, strconv.Quote(client)}

@@ -23,7 +23,7 @@ function part(input, i) {
 }
 
 async function shorten(context, text, args) {
-  if (typeof text !== "string" || text.length < 2000) return text
+  if (typeof text !== "string" || text.length < shortestOutput) return text
   const { output } = await ask({
     tool: context.tool.name,
     callID: context.toolCall?.toolCallId,

@@ -31,7 +31,7 @@ export const McpPruner = async ({ client, directory }) => {
       try {
         const block = Array.isArray(output.content) ? output.content[0] : undefined
         const text = typeof output.output === "string" ? output.output : block?.text
-        if (typeof text !== "string" || text.length < 2000) return
+        if (typeof text !== "string" || text.length < shortestOutput) return
         const known = await words(client, input.sessionID)
         const { tool, sessionID, callID } = input
         const exit = output.metadata?.exit

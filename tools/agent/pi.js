@@ -5,7 +5,7 @@ export default function (pi) {
   pi.on("tool_result", async (event, ctx) => {
     try {
       const block = event.content?.length === 1 ? event.content[0] : undefined
-      if (block?.type !== "text" || block.text.length < 2000) return
+      if (block?.type !== "text" || block.text.length < shortestOutput) return
       const { output } = await ask({
         tool: event.toolName,
         call: event.toolCallId,

@@ -5,18 +5,23 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
-// The length from which opencode's plugin starts the hook is as stated.
+// TestStated checks that all plugins start the hook from the same length, and that the page of opencode states it.
 func TestStated(t *testing.T) {
-	m := regexp.MustCompile(`text\.length < (\d+)`).FindStringSubmatch(agent.Opencode.Hooks.Plugin)
+	for _, c := range []agent.Client{agent.Opencode, agent.Kilo, agent.Cline, agent.Pi} {
+		assert.Contains(t, c.Hooks.Plugin, "text.length < shortestOutput", c.Name)
+	}
+	m := regexp.MustCompile(`shortestOutput = (\d+)`).FindStringSubmatch(setup.Plugin("opencode", agent.Opencode.Hooks.Plugin, "mcp-pruner"))
 	require.NotNil(t, m)
-	least, err := strconv.Atoi(m[1])
+	shortest, err := strconv.Atoi(m[1])
 	require.NoError(t, err)
 	page := stated.On(t, "docs/clients/opencode.md")
-	page.Says("for each result of %s characters and more", "text.length of opencode.js", least)
+	page.Says("for each result of %s characters and more", "shortestOutput of ask.js", shortest)
 }
