@@ -78,7 +78,8 @@ func request(id int, tool string, args map[string]any) string {
 	return string(line)
 }
 
-const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}`
+const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+	`"clientInfo":{"name":"bench","version":"0"}}}`
 
 // firstTool opens the session and returns the name of the server's first tool.
 func (c *client) firstTool() (string, error) {

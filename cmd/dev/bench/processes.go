@@ -137,7 +137,8 @@ func session(turns int) []byte {
 		add(`{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%s,"content":%s}]},`+
 			`"toolUseResult":{"type":"text","file":{"filePath":%s,"content":%s}}}`, id, text, "/src/"+id, text)
 	}
-	add(`{"type":"assistant","sessionId":"s","message":{"id":"m1","content":[{"type":"text","text":"Which test fails, and why?"},{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}`)
+	add(`{"type":"assistant","sessionId":"s","message":{"id":"m1","content":[` +
+		`{"type":"text","text":"Which test fails, and why?"},{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}`)
 	return b.Bytes()
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
@@ -19,12 +20,17 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
+// verb is the verb proxy with its flags.
+type verb struct {
+	Options
+	upstream string
+	ensured  bool
+	idle     time.Duration
+}
+
 // Command returns the verb proxy.
 func Command(p command.Process, version string) *cobra.Command {
-	o := Options{Policy: GC, Version: version}
-	var upstream string
-	var ensured bool
-	var idle time.Duration
+	v := verb{Options: Options{Policy: GC, Version: version}}
 	c := &cobra.Command{
 		Use:   "proxy",
 		Short: "Clear old tool results between an agent and its model's API",
@@ -39,49 +45,66 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
   GOOGLE_GEMINI_BASE_URL=$(cat ~/.local/state/mcp-pruner/proxy-8787.url) gemini`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if upstream != "" {
-				u, err := url.Parse(upstream)
-				if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-					return command.Usagef("--upstream %q: want an http or https URL", upstream)
-				}
-				o.Upstream = u
-			}
-			if o.Port < 0 || o.Port > 65535 {
-				return command.Usagef("--port %d: want a number from 0 to 65535", o.Port)
-			}
-			if o.Note != "" {
-				if err := newFile(o.Note); err != nil {
-					return err
-				}
-			}
-			var err error
-			if o.Door, err = door(c, p); err != nil {
+			err := v.check()
+			if err != nil {
 				return err
 			}
-			if ensured {
-				switch {
-				case o.Port == 0:
-					return command.Usagef("--ensure wants --port")
-				case o.Door.Asks() || o.Door.Access.Cert != "":
-					return command.Usagef("--ensure starts a proxy for this machine only; a proxy for others is a service of its own, see docs/TEAMS.md")
-				case o.Note != "":
-					return command.Usagef("--note is for a proxy that you start yourself; leave out --ensure")
-				}
-				return ensure(c.Context(), p, o)
+			if v.Door, err = door(c, p); err != nil {
+				return err
 			}
-			return run(c.Context(), p, o, idle)
+			if !v.ensured {
+				return run(c.Context(), p, v.Options, v.idle)
+			}
+			if err = v.checkEnsured(); err != nil {
+				return err
+			}
+			return ensure(c.Context(), p, v.Options)
 		},
 	}
-	f := c.Flags()
-	f.IntVar(&o.Port, "port", 0, "where to listen; 0 takes any free port")
-	settings.AddFlags(f, settings.Proxy)
-	f.StringVar(&upstream, "upstream", "", "where all requests go (default: to the provider that path and key both name)")
-	f.Var(o.Policy.Flag(), "policy", PolicyUsage)
-	f.StringVar(&o.Store, "store", "", StoreUsage)
-	f.StringVar(&o.Note, "note", "", "write the first request of a conversation to this new file, which only you can read, for mcp-pruner context --from")
-	f.BoolVar(&ensured, "ensure", false, "start the proxy in the background unless one answers there, and wait until it does")
-	f.DurationVar(&idle, "end-idle", 0, "end after a time without requests (default: never)")
+	v.addFlags(c.Flags())
 	return command.EndsItself(c)
+}
+
+func (v *verb) addFlags(f *pflag.FlagSet) {
+	f.IntVar(&v.Port, "port", 0, "where to listen; 0 takes any free port")
+	settings.AddFlags(f, settings.Proxy)
+	f.StringVar(&v.upstream, "upstream", "", "where all requests go (default: to the provider that path and key both name)")
+	f.Var(v.Policy.Flag(), "policy", PolicyUsage)
+	f.StringVar(&v.Store, "store", "", StoreUsage)
+	f.StringVar(&v.Note, "note", "", "write the first request of a conversation to this new file, which only you can read, for mcp-pruner context --from")
+	f.BoolVar(&v.ensured, "ensure", false, "start the proxy in the background unless one answers there, and wait until it does")
+	f.DurationVar(&v.idle, "end-idle", 0, "end after a time without requests (default: never)")
+}
+
+// check parses --upstream and refuses what no proxy can use.
+func (v *verb) check() error {
+	if v.upstream != "" {
+		u, err := url.Parse(v.upstream)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return command.Usagef("--upstream %q: want an http or https URL", v.upstream)
+		}
+		v.Upstream = u
+	}
+	if v.Port < 0 || v.Port > 65535 {
+		return command.Usagef("--port %d: want a number from 0 to 65535", v.Port)
+	}
+	if v.Note != "" {
+		return newFile(v.Note)
+	}
+	return nil
+}
+
+// checkEnsured refuses the settings that a proxy in the background cannot have.
+func (v *verb) checkEnsured() error {
+	switch {
+	case v.Port == 0:
+		return command.Usagef("--ensure wants --port")
+	case v.Door.Asks() || v.Door.Access.Cert != "":
+		return command.Usagef("--ensure starts a proxy for this machine only; a proxy for others is a service of its own, see docs/TEAMS.md")
+	case v.Note != "":
+		return command.Usagef("--note is for a proxy that you start yourself; leave out --ensure")
+	}
+	return nil
 }
 
 // memoryLimit is the soft limit in bytes from which the garbage collector runs as often as usual: eight of the largest
