@@ -2,14 +2,6 @@ package replay
 
 import "slices"
 
-// cleared is the effect that the policy gc would have had on one session, beside its outcome.
-type cleared struct {
-	input  float64 // price of all prompts as they were
-	change float64 // change of that price by clearing; negative is good
-	reread float64 // the part of change for results that were cleared and needed later
-	fixed  float64 // change with the best fixed rule
-}
-
 // clearing sums over sessions.
 type clearing struct {
 	cleared

@@ -11,29 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// prefixFacts are what the policy context needs of a session. They are kept for every session of a project.
-type prefixFacts struct {
-	prefix.Facts
-	parts  []standing
-	called []calledPart
-
-	listed  float64 // price of the parts that the transcript lists
-	earlier int     // sessions of the project before this one
-}
-
-// standing is a part of the fixed prefix whose size is known.
-type standing struct {
-	prefix.Part
-	price float64 // over the session
-	gone  bool
-}
-
-// calledPart is a part that a session called, at the model call with an index.
-type calledPart struct {
-	prefix.Part
-	call int
-}
-
 // prefixFacts collects them. A sub-agent's prefix is another one, which is not known.
 func (f *Figures) prefixFacts() prefixFacts {
 	s := f.Session

@@ -4,11 +4,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
-// Decider decides which items to clear.
-type Decider interface {
-	Decide(planner.Window) planner.Decision
-}
-
 // PlannerPrices returns the session's prices in the form of the planner.
 func (f *Figures) PlannerPrices() planner.Prices {
 	return planner.Prices{Write: f.Prices.CacheWrite, Read: f.Prices.CacheRead, Output: f.Prices.Output}

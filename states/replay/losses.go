@@ -8,6 +8,9 @@ import (
 // limitKept is the share of a result that the perfect pruner keeps whose saving losses are counted from.
 const limitKept = .2
 
+// limitFrom is the size in tokens from which a result counts for Limit.
+const limitFrom = 1000
+
 // Loss is a part of the difference between what a perfect pruner would save and what a policy saves. In a session they add up
 // to that difference.
 type Loss struct {
@@ -74,6 +77,3 @@ func (f *Figures) whole(i int) string {
 	}
 	return "the pruner kept it, " + string(a.cut.Kind)
 }
-
-// Outcome returns the effect of a policy on the session.
-func (f *Figures) Outcome(p Policy) Outcome { return f.outcomes[p] }

@@ -9,6 +9,22 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
+// Policy is the place between tool and model at which the pruner is assumed to work.
+type Policy string
+
+// The policies.
+const (
+	Hook  Policy = "hook"  // the client's own tools, pruned by its hook
+	MCP   Policy = "mcp"   // this program's read, bash and grep in addition to the client's
+	Proxy Policy = "proxy" // between client and model: any tool, including failed commands
+	GC    Policy = "gc"    // old results cleared by the planner
+
+	Context Policy = "context" // without what a project's earlier sessions did not use of the fixed prefix
+
+	Both Policy = "hook+gc"
+	All  Policy = "all" // hook, gc and context together
+)
+
 // Tokens that the policies add.
 const (
 	definitionTokens = 760 // the tool list and instructions of this program's server, as the model sees them
@@ -162,15 +178,6 @@ func (t *trial) chargeServer(o *Outcome) {
 		o.asked = append(o.asked, q)
 		o.Questions += float64(q.tokens) * (t.Prices.Output + q.weight)
 	}
-}
-
-// asks reports whether a model writes a question with a call. It does not when it is about to edit the file.
-func (t *trial) asks(result int) bool {
-	careful := t.attempts[result].decision.Careful
-	if t.with.Asks != nil {
-		return t.with.Asks(t.Results[result], careful)
-	}
-	return !careful
 }
 
 // questionTokens returns the assumed length of the question that a model would have written.

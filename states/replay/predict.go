@@ -24,7 +24,7 @@ type Prediction struct {
 // Predict returns the predictions for the results of a session that a later prompt contains. The test of the hooks
 // compares them with what the hooks do.
 func Predict(ctx context.Context, s sessions.Session, others history.OtherTools) ([]Prediction, error) {
-	t, err := try(ctx, bill.New(s, bill.DefaultPrices), Settings{Policies: []Policy{Hook}, Others: others})
+	t, err := try(ctx, bill.New(s, bill.DefaultPrices), others, false, Experiment{})
 	if err != nil {
 		return nil, err
 	}

@@ -11,27 +11,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
-
-// Figures are the results of one session.
-type Figures struct {
-	*trial
-	outcomes map[Policy]Outcome
-	cleared  cleared
-	contents map[string]bill.By
-
-	prefixTokens int
-	facts        prefixFacts
-
-	aside bool // the session has no part in the report
-
-	large, needed int // results that are large enough to be cut, and those of which a line was needed later
-}
 
 // Replay computes the report and, if Settings.Explain is set, the Figures of that session.
 func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
@@ -157,7 +141,7 @@ func compute(ctx context.Context, one sessions.Session, s Settings, policies []P
 	b := bill.New(one, s.Prices.On(bill.PricesOf(one)))
 	f := &Figures{trial: &trial{Bill: b}, outcomes: map[Policy]Outcome{}}
 	if slices.ContainsFunc(policies, func(p Policy) bool { return p != GC && p != Context }) {
-		t, err := try(ctx, b, s)
+		t, err := try(ctx, b, s.Others, slices.Contains(policies, MCP), s.Experiment)
 		if err != nil {
 			return nil, err
 		}
@@ -194,40 +178,5 @@ func (f *Figures) evaluate(p Policy) {
 		}
 	default:
 		f.outcomes[p] = f.judge(p)
-	}
-}
-
-// countNeeds counts the results that are large enough to be cut, and those that a later step needed.
-func (f *Figures) countNeeds() {
-	for i, r := range f.Results {
-		if !prunable(r.Kind) || r.Tokens < history.MinTokens || r.Weight == 0 {
-			continue
-		}
-		f.large++
-		if slices.ContainsFunc(f.needs[i], func(n needs.Need) bool { return n.Rule != needs.RuleWide }) {
-			f.needed++
-		}
-	}
-}
-
-// slim drops the texts of a session that are no longer needed, because a large history would not fit into
-// memory.
-func (f *Figures) slim(keep bool) {
-	if keep {
-		return
-	}
-	for i := range f.Session.Steps {
-		step := &f.Session.Steps[i]
-		step.Text, step.Think, step.Out, step.Args = "", "", "", nil
-	}
-	f.attempts, f.served, f.needs = nil, nil, nil
-	for i := range f.Results {
-		f.Results[i].Parsed.Command, f.Results[i].Parsed.Replace = "", nil
-	}
-	for _, o := range f.outcomes {
-		for i := range o.rows {
-			o.rows[i].a.body.Lines, o.rows[i].a.cut.Kept = nil, nil
-			o.rows[i].r.Parsed.Replace = nil
-		}
 	}
 }

@@ -305,6 +305,11 @@ func (t Tape) WithoutNeeds() Tape {
 	return t
 }
 
+// Decider decides which items to clear.
+type Decider interface {
+	Decide(planner.Window) planner.Decision
+}
+
 // Play returns the bill of a session in which by clears items before every model call. With wide the identifiers that stand
 // only in cleared items are needed, too.
 func (t Tape) Play(policy planner.Policy, by Decider, wide bool) planner.Bill {

@@ -2,10 +2,10 @@ package replay
 
 import (
 	"context"
-	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
@@ -35,16 +35,40 @@ type trial struct {
 	weights  *learned.Weights // nil: the embedded weights
 }
 
-// try runs the pruner over a session as the hook would have done.
-func try(ctx context.Context, b *bill.Bill, s Settings) (*trial, error) {
-	t := &trial{Bill: b, needs: needs.Of(b), attempts: map[int]attempt{}, with: s.Experiment}
-	if slices.Contains(s.Policies, MCP) {
+// Experiment changes what is tried, so that the worth of a part of the pruner can be measured. Its zero value changes
+// nothing.
+type Experiment struct {
+	Only func(sessions.Session) bool // the sessions that count; nil: all
+
+	// Boldness is a factor for the price at which a line is kept: above 1, more is cut. 0 means 1.
+	Boldness float64
+
+	// Weights returns the weights of the ranking for a session, so that a session can be judged by weights
+	// that were learned without it. nil: the embedded weights.
+	Weights func(sessions.Session) *learned.Weights
+
+	Decide func(*history.Decision, bill.Result)            // changes the decision whether to prune
+	Know   func(*existing.Result)                          // changes what the pruner is told
+	Cut    func(cut existing.Cut, result int) existing.Cut // changes what it cut
+
+	// Asks reports whether a model writes a question for this program's tools. nil: it does unless it is careful, that
+	// is, about to edit the file.
+	Asks    func(r bill.Result, careful bool) bool
+	Defined bool // count no definitions of this program's tools, as if they took the place of the client's
+
+	Rule prefix.Rule // by which the policy context chooses; zero: the standard one
+}
+
+// try runs the pruner over a session as the hook would have done and, if serve is set, as this program's server would.
+func try(ctx context.Context, b *bill.Bill, others history.OtherTools, serve bool, with Experiment) (*trial, error) {
+	t := &trial{Bill: b, needs: needs.Of(b), attempts: map[int]attempt{}, with: with}
+	if serve {
 		t.served = map[int]attempt{}
 	}
-	if s.Weights != nil {
-		t.weights = s.Weights(b.Session)
+	if with.Weights != nil {
+		t.weights = with.Weights(b.Session)
 	}
-	err := Walk(b, s.Others, func(index int, step sessions.Step, k Known) error { return t.result(ctx, index, step, k) })
+	err := Walk(b, others, func(index int, step sessions.Step, k Known) error { return t.result(ctx, index, step, k) })
 	return t, err
 }
 
@@ -94,4 +118,13 @@ func (a *attempt) count(noted bool) {
 		sent = existing.ClaudeRead(a.body, a.cut, existing.ExampleWay)
 	}
 	a.header = max(tokens.Claude(sent)-a.kept, 0)
+}
+
+// asks reports whether a model writes a question with a call. It does not when it is about to edit the file.
+func (t *trial) asks(result int) bool {
+	careful := t.attempts[result].decision.Careful
+	if t.with.Asks != nil {
+		return t.with.Asks(t.Results[result], careful)
+	}
+	return !careful
 }

@@ -57,11 +57,15 @@ func prefixRows(ctx context.Context, b *strings.Builder, f fixtures, one set) er
 // prefixSavings returns what the policy context does by a rule to each session of a set, by repository.
 func prefixSavings(ctx context.Context, f fixtures, one set, rule prefix.Rule) (map[string][]replay.PrefixSaving, error) {
 	byRepository := map[string][]replay.PrefixSaving{}
-	with := replay.Experiment{Rule: rule, Chosen: func(f *replay.Figures) {
+	s, err := f.settings(one, replay.Experiment{Rule: rule}, replay.Context)
+	if err != nil {
+		return nil, err
+	}
+	s.Chosen = func(f *replay.Figures) {
 		name := folds.Repository(f.Session.Source, f.Session.ID)
 		byRepository[name] = append(byRepository[name], f.PrefixSaving())
-	}}
-	_, err := f.replay(ctx, one, with, replay.Context)
+	}
+	_, _, err = replay.Replay(ctx, s)
 	return byRepository, err
 }
 

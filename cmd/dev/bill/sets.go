@@ -62,23 +62,29 @@ type fixtures struct {
 
 // replay replays one set, each session with the weights of its fold.
 func (f fixtures) replay(ctx context.Context, one set, with replay.Experiment, policies ...replay.Policy) (replay.Report, error) {
-	fmt.Fprintln(os.Stderr, "bill:", one.name, policies)
-	path, err := f.open(one.file)
+	s, err := f.settings(one, with, policies...)
 	if err != nil {
 		return replay.Report{}, err
 	}
-	s := replay.Settings{Policies: policies, Experiment: with}
-	if s.Files, err = sessions.Files([]string{path}); err != nil {
-		return replay.Report{}, err
+	r, _, err := replay.Replay(ctx, s)
+	return r, err
+}
+
+func (f fixtures) settings(one set, with replay.Experiment, policies ...replay.Policy) (replay.Settings, error) {
+	fmt.Fprintln(os.Stderr, "bill:", one.name, policies)
+	path, err := f.open(one.file)
+	if err != nil {
+		return replay.Settings{}, err
 	}
+	s := replay.Settings{Policies: policies, Experiment: with}
 	if f.unseen != nil {
 		s.Weights = func(s sessions.Session) *learned.Weights { return f.unseen[folds.Of(folds.Repository(s.Source, s.ID))] }
 	}
 	if one.source != "" {
 		s.Only = func(s sessions.Session) bool { return s.Source == one.source }
 	}
-	r, _, err := replay.Replay(ctx, s)
-	return r, err
+	s.Files, err = sessions.Files([]string{path})
+	return s, err
 }
 
 // open returns the path of a collection: a file, or the folder of an unpacked archive.

@@ -156,7 +156,7 @@ func replayed(ctx context.Context, file, id, policy string) (e expected, err err
 		e = expected{saved: 100 * (pruned + b.Before - b.After) / f.Total, ofBill: whole / f.Total}
 	}
 	_, _, err = replay.Replay(ctx, replay.Settings{Files: []string{file}, Policies: []replay.Policy{replay.Hook, replay.GC}, Explain: id,
-		Experiment: replay.Experiment{Judged: judged}})
+		Judged: judged})
 	return e, err
 }
 
