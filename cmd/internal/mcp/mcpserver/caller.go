@@ -187,8 +187,5 @@ func (c *Caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	}
 }
 
-// message encodes a JSON-RPC message of the server's own as a line.
-func message(fields map[string]any) []byte {
-	fields["jsonrpc"] = "2.0"
-	return append(plain(fields), '\n')
-}
+// standing returns the session's client, outside of any request.
+func (s *Session) standing() *Caller { return &Caller{session: s, notify: s.send, standing: true} }

@@ -108,3 +108,9 @@ func plain(v any) json.RawMessage {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
+
+// message encodes a JSON-RPC message of the server's own as a line.
+func message(fields map[string]any) []byte {
+	fields["jsonrpc"] = "2.0"
+	return append(plain(fields), '\n')
+}

@@ -5,44 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/mcp-pruner/mcp-pruner/tools"
 )
-
-// Features are what a server has beside its tools.
-type Features struct {
-	// Greet is called with each client that introduces itself, by initialize or, in protocol 2026-07-28, by any request.
-	Greet func(ctx context.Context, c *Caller)
-
-	// Offered returns the features that exist for a client.
-	Offered func() Offered
-
-	// Answer answers a request of one of the methods in featureMethods.
-	Answer func(ctx context.Context, c *Caller, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError)
-
-	// Watch sends the client the updates of resources until end is called. It returns the URIs that are watched.
-	Watch func(ctx context.Context, c *Caller, uris []string, updated func(uri string)) (watched []string, end func())
-}
-
-// Offered says which features a server announces beside lists of resources and prompts, which it always does.
-type Offered struct {
-	Subscribe, Completions, Logging, Tasks bool
-}
-
-// featureMethods are the methods of the features, and whether protocol 2026-07-28 still has them.
-var featureMethods = map[string]bool{
-	"resources/list": true, "resources/templates/list": true, "resources/read": true,
-	"resources/subscribe": false, "resources/unsubscribe": false,
-	"prompts/list": true, "prompts/get": true,
-	"completion/complete": true,
-	"logging/setLevel":    false,
-	"tasks/get":           false, "tasks/result": false, "tasks/list": false, "tasks/cancel": false,
-}
-
-func isFeature(method string) bool {
-	_, is := featureMethods[method]
-	return is
-}
 
 // greet introduces the client of a request to the features.
 func (s *Server) greet(ctx context.Context, session *Session, m Message) {

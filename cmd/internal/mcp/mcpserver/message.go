@@ -15,9 +15,6 @@ import (
 // MaxMessageBytes is the size of the largest message accepted; larger ones are refused.
 const MaxMessageBytes = 32 << 20
 
-// methodListen opens a subscription in protocol 2026-07-28 and later.
-const methodListen = "subscriptions/listen"
-
 // Message is one received JSON-RPC message.
 type Message struct {
 	Method string

@@ -12,9 +12,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
-// known lists the methods besides tools/call that are answered.
-var known = map[string]bool{"initialize": true, "ping": true, "tools/list": true, "server/discover": true}
-
 // answerProtocol answers everything but tools/call.
 func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message) (body []byte) {
 	defer func() {

@@ -93,9 +93,6 @@ func (s *Session) send(line []byte) {
 	}
 }
 
-// standing returns the session's client, outside of any request.
-func (s *Session) standing() *Caller { return &Caller{session: s, notify: s.send, standing: true} }
-
 // readyWithin is the time for which a server's request waits for the client to be initialized.
 const readyWithin = 20 * time.Second
 
