@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"context"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
@@ -29,3 +30,13 @@ type Config struct {
 
 // finishWithin is the time limit for requests in progress when the server ends, unless configured.
 const finishWithin = 5 * time.Second
+
+// Replicas is what the processes behind one address have in common.
+type Replicas interface {
+	// Announce tells all of them something, and reports whether one could act on it.
+	Announce(ctx context.Context, topic string, payload []byte) (heard bool, err error)
+	// Hear calls act with what is announced, until ctx ends.
+	Hear(ctx context.Context, act func(topic string, payload []byte) bool)
+	// SharedKey returns a random key that all of them have.
+	SharedKey(ctx context.Context, name string) ([]byte, error)
+}

@@ -2,26 +2,12 @@ package httpserver
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 )
-
-// Replicas is what the processes behind one address have in common.
-type Replicas interface {
-	// Announce tells all of them something, and reports whether one could act on it.
-	Announce(ctx context.Context, topic string, payload []byte) (heard bool, err error)
-	// Hear calls act with what is announced, until ctx ends.
-	Hear(ctx context.Context, act func(topic string, payload []byte) bool)
-	// SharedKey returns a random key that all of them have.
-	SharedKey(ctx context.Context, name string) ([]byte, error)
-}
 
 // cancelTopic is the topic of a cancel that reached another replica than its call.
 const cancelTopic = "cancel"
@@ -73,61 +59,4 @@ func (s *sessions) hashed(hash string) *mcpserver.Session {
 		}
 	}
 	return nil
-}
-
-// keyName is the name of the key by which replicas authenticate the ids of sessions, and keyWithin how long it is waited for.
-const (
-	keyName   = "sessions"
-	keyWithin = 2 * time.Second
-	macBytes  = 16
-)
-
-// sealer authenticates the ids of sessions, so that a replica takes only those that another one has given out.
-type sealer struct {
-	replicas Replicas
-
-	mu  sync.Mutex
-	key []byte
-}
-
-// mac returns the authentication of an id for a subject, "" if the key cannot be had now.
-func (s *sealer) mac(id, subject string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.key == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), keyWithin)
-		defer cancel()
-		key, err := s.replicas.SharedKey(ctx, keyName)
-		if err != nil {
-			return ""
-		}
-		s.key = key
-	}
-	hash := hmac.New(sha256.New, s.key)
-	hash.Write([]byte(id + "\x00" + subject))
-	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:macBytes])
-}
-
-// seal adds the authentication to a new id. Without the key there is none: the client begins anew at the next replica.
-func (s *sealer) seal(id, subject string) string {
-	if s == nil {
-		return id
-	}
-	if mac := s.mac(id, subject); mac != "" {
-		return id + "." + mac
-	}
-	return id
-}
-
-// opens reports whether an id was given out for a subject.
-func (s *sealer) opens(id, subject string) bool {
-	if s == nil {
-		return true
-	}
-	at := strings.LastIndexByte(id, '.')
-	if at < 0 {
-		return false
-	}
-	want := s.mac(id[:at], subject)
-	return want != "" && hmac.Equal([]byte(want), []byte(id[at+1:]))
 }

@@ -9,12 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 )
 
-// aliveEvery is the interval of writes to a stream without news. Clients consider a stream broken that is
-// silent for minutes, and the write detects a client that is gone.
-const aliveEvery = 30 * time.Second
-
-var streamNotAccepted = &fault{http.StatusNotAcceptable, "not_acceptable", "what a client listens to is text/event-stream"}
-
 // mcpOrStream serves /mcp of a server whose list of tools may change.
 func (h *Handler) mcpOrStream(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
@@ -77,40 +71,4 @@ func (h *Handler) checkStream(x *exchange) (*mcpserver.Session, *fault) {
 		f = &fault{http.StatusBadRequest, "session_required", "a stream is a session's: send Mcp-Session-Id"}
 	}
 	return session, f
-}
-
-// aliveLine is a comment in an event stream.
-var aliveLine = []byte(": alive\n\n")
-
-// keepAlive writes to a started stream at intervals until stop is called. It calls gone when the client no
-// longer reads, or may no longer.
-func (x *exchange) keepAlive(admitted func(*http.Request) bool, gone func()) (stop func()) {
-	ended, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		alive := time.NewTicker(aliveEvery)
-		defer alive.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-alive.C:
-			}
-			if x.send(aliveLine); x.broken() != nil || !admitted(x.r) {
-				gone()
-				return
-			}
-		}
-	}()
-	return func() {
-		close(ended)
-		<-done
-	}
-}
-
-// broken returns the reason why the stream cannot be written, or nil if none is known.
-func (x *exchange) broken() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.lost
 }

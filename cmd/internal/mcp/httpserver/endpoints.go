@@ -1,0 +1,41 @@
+package httpserver
+
+import (
+	"maps"
+	"net/http"
+	"time"
+)
+
+// NewHandler makes a handler.
+func NewHandler(c Config) *Handler {
+	if c.BodyWithin == 0 {
+		c.BodyWithin = bodyWithin
+	}
+	if c.WriteWithin == 0 {
+		c.WriteWithin = time.Minute
+	}
+	if c.FinishWithin == 0 {
+		c.FinishWithin = finishWithin
+	}
+	h := &Handler{config: c, started: time.Now(), sessions: newSessions(), bodies: newBodies(c.BodyWithin)}
+	if c.Replicas != nil {
+		h.sessions.seal = &sealer{replicas: c.Replicas}
+	}
+	h.endpoints = map[string]endpoint{
+		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},
+		"/readyz":  {[]string{http.MethodGet, http.MethodHead}, h.ready},
+		"/mcp":     {[]string{http.MethodPost}, h.mcp},
+	}
+	if c.Server != nil && c.Server.Changes() {
+		h.endpoints["/mcp"] = endpoint{[]string{http.MethodGet, http.MethodPost}, h.mcpOrStream}
+	}
+	if c.Gate != nil && c.Gate.OAuth != nil {
+		for _, path := range c.Gate.OAuth.Paths() {
+			h.endpoints[path] = endpoint{[]string{http.MethodGet, http.MethodHead}, h.metadata}
+		}
+	}
+	if c.Pruner != nil {
+		maps.Copy(h.endpoints, h.prunerEndpoints())
+	}
+	return h
+}
