@@ -7,9 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"log"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -58,103 +55,6 @@ type work struct {
 	usage  func(contextgc.Usage)
 	feed   func(c *wire.Conversation, client string)
 	close  func() error
-}
-
-func newServer(upstream *url.URL, r *clearing.Runs, emit func(event.Event)) *server {
-	s := &server{upstream: upstream, runs: r, patience: decideWithin, emit: emit, health: health{emit: emit, retry: tryAgainAfter}}
-	s.proxy = &httputil.ReverseProxy{
-		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
-		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 128,
-			IdleConnTimeout: 90 * time.Second, DisableCompression: true, // bodies are forwarded as they are
-		},
-		ModifyResponse: s.listen, ErrorHandler: s.unreachable,
-		ErrorLog: log.New(io.Discard, "", 0), // standard error belongs to the event log
-	}
-	return s
-}
-
-// ServeHTTP implements http.Handler.
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodConnect {
-		refuse(w, r, http.StatusMethodNotAllowed, "CONNECT is refused, because this is no forward proxy: its address belongs into a base URL, not into HTTPS_PROXY")
-		return
-	}
-	if s.gate != nil && s.answerProbe(w, r) {
-		return
-	}
-	r, admitted := s.admit(w, r)
-	if !admitted {
-		return
-	}
-	if r.URL.Path == HealthPath && r.Method == http.MethodGet {
-		s.answerHealth(w, r)
-		return
-	}
-	if r.URL.Path == HealthPath && r.Method == http.MethodDelete && s.stop != nil {
-		w.WriteHeader(http.StatusAccepted)
-		s.stop()
-		return
-	}
-	s.health.requests.Add(1)
-	s.health.active.Add(1)
-	defer s.health.active.Add(-1)
-	to, why := s.target(r)
-	if to == nil {
-		s.misdirected(w, r, why)
-		return
-	}
-	r = r.WithContext(context.WithValue(r.Context(), targetKey{}, to))
-	if a := wire.APIOf(r.URL.Path); a != nil && (s.runs != nil || s.note.waits()) {
-		switch {
-		case r.Method == http.MethodPost:
-			r = s.prepare(r, a)
-		case r.Header.Get("Upgrade") != "": // Codex then uses HTTP, whose bodies can be worked on
-			refuse(w, r, http.StatusUpgradeRequired, "conversations go through here by HTTP and not by WebSocket")
-			return
-		}
-	}
-	s.proxy.ServeHTTP(w, r)
-}
-
-// target returns where a request goes; nil: nowhere, and why.
-func (s *server) target(r *http.Request) (to *url.URL, why string) {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
-	if to := s.routes[first]; to != nil {
-		if path, err := url.PathUnescape("/" + rest); err == nil {
-			r.URL.Path, r.URL.RawPath = path, "/"+rest
-			return to, ""
-		}
-	}
-	if s.upstream != nil {
-		return s.upstream, ""
-	}
-	p, why := wire.Route(r)
-	if p == nil {
-		return nil, why
-	}
-	return p.URL, ""
-}
-
-// misdirected refuses a request that names no single provider. It is sent nowhere.
-func (s *server) misdirected(w http.ResponseWriter, r *http.Request, why string) {
-	s.emit(event.New("proxy.refused", "", event.Facts{"reason": "misdirected", "message": why}))
-	refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("%s %s is sent nowhere, because %s; a key must not reach another company. "+
-		"To send every request to one address, start the proxy with --upstream URL", r.Method, r.URL.Path, why))
-}
-
-// targetKey is the context key of the address to which a request goes.
-type targetKey struct{}
-
-// rewrite sets a request's address to the upstream.
-func (s *server) rewrite(r *httputil.ProxyRequest) {
-	to := r.In.Context().Value(targetKey{}).(*url.URL)
-	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy leaves out what it cannot parse
-	r.SetURL(to)
-	r.Out.Host = to.Host
-	if _, given := r.In.Header["User-Agent"]; !given {
-		r.Out.Header["User-Agent"] = nil
-	}
 }
 
 // exchangeKey is the context key of a request's exchange.
