@@ -8,7 +8,7 @@ import (
 )
 
 // maxCircle is how many files of a package may need each other: a reader holds no more at once.
-const maxCircle = 11 // it was 4; the files that joined a larger circle are to be parted again
+const maxCircle = 4
 
 func TestFilesOfAPackageNeedFewOthersInCircles(t *testing.T) {
 	product, err := load("../../..")

@@ -13,21 +13,10 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
-
-// After is the prefix after a change.
-type After struct {
-	Tokens  int           `json:"tokens"`
-	Parts   []prefix.Part `json:"parts"`
-	File    string        `json:"file"`
-	Off     []string      `json:"off"`
-	Without []string      `json:"without_effect,omitempty"` // switches that were taken back
-	Left    []string      `json:"left,omitempty"`           // what was not switched off, with the reason
-}
 
 // target returns the file that is changed: the user's, or the project's that is the user's alone.
 func (o options) target(own bool) (change.Target, error) {

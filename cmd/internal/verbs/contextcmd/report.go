@@ -2,13 +2,10 @@ package contextcmd
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
-	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
@@ -41,32 +38,6 @@ type Part struct {
 	Sections []parts.Section `json:"sections,omitempty"`
 }
 
-// report judges the parts of a prefix by the user's own sessions.
-func (o options) report(ctx context.Context, s seen) (*Report, error) {
-	sessions := usage.Options{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()}
-	if o.own {
-		sessions.Folder = o.Folder
-	}
-	used, err := usage.Of(ctx, sessions)
-	if err != nil {
-		return nil, err
-	}
-	judged := make([]prefix.Part, len(s.Parts))
-	for i, p := range s.Parts {
-		judged[i] = p.Part
-		judged[i].Decided = o.Decided(p.Part)
-	}
-	r := &Report{Client: o.Client.Name, Version: s.version, Model: s.Model, Tokens: s.Tokens, Complete: s.complete,
-		Sessions: used.Sessions(), BillPct: round(100 * used.Share), client: o.Client}
-	r.FirstCall, _ = usage.First(ctx, sessions)
-	for i, v := range prefix.Judge(judged, used.Use) {
-		share := 100 * float64(v.Tokens) / float64(max(s.Tokens, 1))
-		r.Parts = append(r.Parts, Part{v, round(share), round(share * used.Share), s.Parts[i].Sections})
-	}
-	r.judge(used.Use)
-	return r, nil
-}
-
 func round(pct float64) float64 { return float64(int(100*pct+0.5)) / 100 }
 
 // keep leaves the report in the state directory, for the tab of `mcp-pruner view`. It has names and sizes, no texts.
@@ -87,4 +58,14 @@ func (r *Report) writeJSON(w io.Writer) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
+}
+
+// After is the prefix after a change.
+type After struct {
+	Tokens  int           `json:"tokens"`
+	Parts   []prefix.Part `json:"parts"`
+	File    string        `json:"file"`
+	Off     []string      `json:"off"`
+	Without []string      `json:"without_effect,omitempty"` // switches that were taken back
+	Left    []string      `json:"left,omitempty"`           // what was not switched off, with the reason
 }

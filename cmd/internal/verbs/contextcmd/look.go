@@ -1,0 +1,141 @@
+package contextcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+)
+
+// options are the checked command-line options.
+type options struct {
+	command.Process
+	capture.Project
+	json      bool
+	from      string
+	save      string
+	noServers bool
+	trust     bool
+	off       bool
+	back      bool
+	own       bool
+	names     []string // of what is switched off
+}
+
+// seen is a prefix with the client's version.
+type seen struct {
+	parts.Prefix
+	version  string
+	complete bool
+}
+
+// check refuses options that do not go together.
+func (o options) check() error {
+	switch {
+	case len(o.names) > 0 && !o.off:
+		return command.Usagef("%q is a name for --apply", o.names[0])
+	case o.off && o.back:
+		return command.Usagef("--apply or --undo?")
+	case o.off && o.from != "":
+		return command.Usagef("--apply measures before and after; leave out --from")
+	case o.off && o.noServers:
+		return command.Usagef("--apply measures what a session would have; leave out --no-servers")
+	}
+	return nil
+}
+
+// look returns the prefix of a recorded request, or of one that the client is started for.
+func (o options) look(ctx context.Context) (seen, error) {
+	if o.from != "" {
+		request, err := recorded(o.Stdin, o.from)
+		if err != nil {
+			return seen{}, err
+		}
+		p, err := parts.Of(o.Client, request, o.Servers(), "")
+		return seen{p, "", true}, err
+	}
+	if err := o.Reachable(); err != nil {
+		return seen{}, err
+	}
+	if !o.trust {
+		if err := o.Trusted(); err != nil {
+			return seen{}, err
+		}
+	}
+	return o.start(ctx)
+}
+
+// start starts the client after it said what else that starts.
+func (o options) start(ctx context.Context) (seen, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return seen{}, err
+	}
+	starts := o.Starts()
+	if o.noServers {
+		starts += "; but no MCP server"
+	}
+	fmt.Fprintf(o.Stderr, "starting %s once in %s, with %s; no model is asked\n", o.Client.Title, o.Folder, starts)
+	got, err := capture.Run(ctx, capture.Options{
+		Client: o.Client, Folder: o.Folder, Env: o.Env, Keeper: []string{self, "keep"}, NoServers: o.noServers,
+	})
+	if err != nil {
+		return seen{}, err
+	}
+	if o.save != "" {
+		if err := got.Request.Save(o.save); err != nil {
+			return seen{}, err
+		}
+	}
+	p, err := parts.Of(o.Client, got.Request, o.Servers(), got.Prompt)
+	return seen{p, got.Version, got.Complete}, err
+}
+
+func recorded(stdin io.Reader, path string) (parts.Request, error) {
+	read := func() ([]byte, error) { return os.ReadFile(path) }
+	if path == "-" {
+		read = func() ([]byte, error) { return io.ReadAll(stdin) }
+	}
+	text, err := read()
+	if err != nil {
+		return parts.Request{}, err
+	}
+	request, err := parts.Recorded(text)
+	if err != nil {
+		return parts.Request{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return request, nil
+}
+
+// report judges the parts of a prefix by the user's own sessions.
+func (o options) report(ctx context.Context, s seen) (*Report, error) {
+	sessions := usage.Options{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()}
+	if o.own {
+		sessions.Folder = o.Folder
+	}
+	used, err := usage.Of(ctx, sessions)
+	if err != nil {
+		return nil, err
+	}
+	judged := make([]prefix.Part, len(s.Parts))
+	for i, p := range s.Parts {
+		judged[i] = p.Part
+		judged[i].Decided = o.Decided(p.Part)
+	}
+	r := &Report{Client: o.Client.Name, Version: s.version, Model: s.Model, Tokens: s.Tokens, Complete: s.complete,
+		Sessions: used.Sessions(), BillPct: round(100 * used.Share), client: o.Client}
+	r.FirstCall, _ = usage.First(ctx, sessions)
+	for i, v := range prefix.Judge(judged, used.Use) {
+		share := 100 * float64(v.Tokens) / float64(max(s.Tokens, 1))
+		r.Parts = append(r.Parts, Part{v, round(share), round(share * used.Share), s.Parts[i].Sections})
+	}
+	r.judge(used.Use)
+	return r, nil
+}
