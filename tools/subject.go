@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Subject is what a call is about, regardless of its focus question: two calls of a tool
+// Subject identifies the topic of a call, regardless of its focus question: two calls of a tool
 // with equal subjects ask for the same thing.
 type Subject struct {
 	Path    string // read, grep: relative to the root

@@ -11,7 +11,7 @@ const limitKept = .2
 // limitFrom is the size in tokens from which a result counts for Limit.
 const limitFrom = 1000
 
-// Loss is a part of the difference between what a perfect pruner would save and what a policy saves. In a session they add up
+// Loss is a part of the difference between the saving of a perfect pruner and that of a policy. In a session the losses add up
 // to that difference.
 type Loss struct {
 	Tool   string
@@ -20,7 +20,7 @@ type Loss struct {
 	Cost   float64 // in fresh input tokens; negative where a policy saves what the limit does not count
 }
 
-// Losses returns what a policy that prunes loses to the limit in the session, result by result.
+// Losses returns the losses of a pruning policy against the limit in the session, result by result.
 func (f *Figures) Losses(p Policy) []Loss {
 	rows := map[int]row{}
 	for _, r := range f.outcomes[p].rows {

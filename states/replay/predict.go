@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
-// Prediction is what replay says that a hook does with a result.
+// Prediction is the cut that replay expects a hook to make of a result.
 type Prediction struct {
 	Step   int // index of the result's step
 	Pruned bool
@@ -22,7 +22,7 @@ type Prediction struct {
 }
 
 // Predict returns the predictions for the results of a session that a later prompt contains. The test of the hooks
-// compares them with what the hooks do.
+// compares them with the hooks' output.
 func Predict(ctx context.Context, s sessions.Session, others history.OtherTools) ([]Prediction, error) {
 	t, err := try(ctx, bill.New(s, bill.DefaultPrices), others, false, Experiment{})
 	if err != nil {

@@ -18,10 +18,10 @@ type Report struct {
 	Limit    Limit              `json:"limit_pct"`
 	Policies map[Policy]any     `json:"policies"`
 
-	// Composition is what the bill is made of: by content, then by price.
+	// Composition divides the bill by content, then by price.
 	Composition map[string]bill.By `json:"composition"`
 
-	// HourOnPrefix is what a cache lifetime of an hour on the fixed prefix would have saved; the program does not set it.
+	// HourOnPrefix is the saving that a cache lifetime of an hour on the fixed prefix would have made; the program does not set it.
 	HourOnPrefix float64 `json:"hour_on_prefix_pct"`
 	HourUnknown  int     `json:"hour_on_prefix_unknown_pauses"` // writes whose pause is not known, taken for shorter than an hour
 

@@ -3,7 +3,7 @@ package replay
 // Policies returns all policies in the order of a report.
 func Policies() []Policy { return []Policy{Hook, MCP, Proxy, GC, Context, Both, All} }
 
-// Tab is a report with what a page needs beside its JSON.
+// Tab is a report with the data that a page needs beside its JSON.
 type Tab struct {
 	Report
 	Warning    string               `json:"warning,omitempty"`

@@ -294,7 +294,7 @@ func (r *recorder) edits(c history.ToolCall) []string {
 	return files
 }
 
-// WithoutNeeds returns the session of a model that never needs again what was cleared.
+// WithoutNeeds returns the session of a model that never needs a cleared result again.
 func (t Tape) WithoutNeeds() Tape {
 	events := slices.Clone(t.Events)
 	for i := range events {

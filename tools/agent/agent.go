@@ -3,7 +3,7 @@
 // sources see docs/decisions and docs/clients.
 package agent
 
-// Client is what is known of one client.
+// Client is all that the program knows of one client.
 type Client struct {
 	// Name is the client's name in commands and settings, such as "claude".
 	Name string

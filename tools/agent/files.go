@@ -33,7 +33,7 @@ type File struct {
 	As   Format
 }
 
-// Format is how a client reads one of its files. What the clients accept was found by running them; docs/decisions has the
+// Format is the syntax in which a client reads one of its files. What the clients accept was found by running them; docs/decisions has the
 // versions.
 type Format int
 

@@ -65,7 +65,7 @@ var geminiPrefix = Prefix{
 	ServerTool: ServerTool{Before: "mcp_", Between: "_", Plain: nameChars + "."},
 }
 
-// geminiOwn is what the recorded session has of its own.
+// geminiOwn names the entries of the client's folder that the recorded session does not share with the user's.
 var geminiOwn = []string{"settings.json", "tmp", "history", "projects.json", "state.json", "installation_id", "google_accounts.json", "oauth_creds.json"}
 
 // withSetting returns settings with one value set at a path.

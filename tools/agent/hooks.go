@@ -14,7 +14,7 @@ type Hooks struct {
 	// Enabled is where its settings say that our plugin of the client's own market is in use; nil: there is no such plugin.
 	Enabled []string
 
-	// Note is what the user must do beside, "" for nothing.
+	// Note tells the user what else to do; "": nothing.
 	Note string
 
 	// Others are the tools, beside those that read, run commands and search, whose results its hook can replace: names, or
@@ -66,7 +66,7 @@ type Event struct {
 	Timeout int    // in the client's unit
 }
 
-// Occasion is what a message is about.
+// Occasion is the event that a message reports.
 type Occasion int
 
 // The occasions.
@@ -81,7 +81,7 @@ const (
 	TurnEnded                   // the model has answered, and the user can be told something
 )
 
-// Call is what a client tells of a session and a call that has ended.
+// Call is a client's report on a call that has ended, and on its session.
 type Call struct {
 	Session    string
 	Folder     string // the agent's
@@ -113,7 +113,7 @@ type Call struct {
 // Ends are the beginning and the end of a text that a client shows without its middle.
 type Ends struct{ Head, Tail string }
 
-// Replacement is what takes the place of a result.
+// Replacement is the text that takes the place of a result.
 type Replacement struct {
 	Text string // all of it
 

@@ -49,7 +49,7 @@ type Prefix struct {
 	Started []string
 }
 
-// Thing is what a client can be told to leave out: a tool, a skill, an agent, or all of a server.
+// Thing is a part of the prefix that a client can leave out: a tool, a skill, an agent, or all of a server.
 type Thing struct {
 	Kind   string // tool, skill, agent or server
 	Name   string
@@ -117,7 +117,7 @@ func (s ServerTool) Name(server string) string {
 // NoKey is the key that a client is given for the stand-in, so that it needs none of the user's.
 const NoKey = "mcp-pruner-stand-in"
 
-// Occurrence is what a client's start depends on.
+// Occurrence has the values on which a client's start depends.
 type Occurrence struct {
 	URL     string   // of the stand-in, without a slash at its end
 	Folder  string   // a private folder for the launch's files
@@ -137,7 +137,7 @@ type Occurrence struct {
 // Path returns the path of one of the launch's files.
 func (o Occurrence) Path(name string) string { return filepath.Join(o.Folder, name) }
 
-// Launch is how a client is started.
+// Launch is the command that starts a client.
 type Launch struct {
 	Args  []string
 	Env   map[string]string // variables that are set; "" removes one

@@ -158,7 +158,7 @@ type Changed struct {
 // ErrNoAction means that a segment cannot be changed in such a way.
 var ErrNoAction = errors.New("no such change")
 
-// Held is what a ledger has of a segment that is to be changed.
+// Held is the ledger's record of a segment that is to be changed.
 type Held struct {
 	Known  bool
 	Tokens int
@@ -224,7 +224,7 @@ type Limits struct {
 	Bytes int64         // above this size the sessions not used for longest are removed
 }
 
-// Forgotten says what a ledger forgets: a project, a session, or all that a subject has.
+// Forgotten selects the data that a ledger forgets: a project, a session, or all that a subject has.
 type Forgotten struct {
 	Project, Session string
 	All              bool

@@ -67,5 +67,5 @@ func readIn(root *os.Root, name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// ErrTooLarge is the error of a file that is larger than what may be read.
+// ErrTooLarge is the error of a file that exceeds the limit.
 var ErrTooLarge = fmt.Errorf("too large: %w", fs.ErrInvalid)

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is what a search looks for, as the engines other than rg take it.
+// pattern is the pattern of a search in the form that the engines other than rg take.
 type pattern struct {
 	ere        string // for grep -E, or grep -F if it is fixed text; "" if only Go's regexp can express it
 	ignoreCase bool

@@ -26,7 +26,7 @@ var scripts = []string{"base", "list", "chart", "sessions", "events", "prefix", 
 // MaxBytes is the size of the largest page, without a model.
 const MaxBytes = 120_000
 
-// Model is what a page shows. Each member that is set is a tab. The page computes everything else.
+// Model has the data of a page. Each member that is set is a tab. The page computes everything else.
 type Model struct {
 	Title string `json:"title"`
 	About string `json:"about,omitempty"` // one line below the title

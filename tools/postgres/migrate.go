@@ -63,7 +63,7 @@ func checkVersion(ctx context.Context, q Querier) error {
 	return err
 }
 
-// Status is what a database says about itself.
+// Status is the state of a database.
 type Status struct {
 	Server  string `json:"server"`         // its version
 	Version int    `json:"schema_version"` // 0: none

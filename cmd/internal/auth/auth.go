@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Caller is who a credential says that calls.
+// Caller is the owner of a credential.
 type Caller struct {
 	Subject string    // "": the owner of the machine
 	Doors   []string  // the programs that the credential is for; none: all of them

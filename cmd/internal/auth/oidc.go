@@ -14,7 +14,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// Limits of what a provider is asked for.
+// Limits of the requests to a provider.
 const (
 	providerWithin   = 5 * time.Second
 	maxProviderBytes = 1 << 20

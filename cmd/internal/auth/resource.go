@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Resource is what a door tells OAuth clients, as RFC 9728 and the authorization part of MCP ask for.
+// Resource is the metadata that a door publishes for OAuth clients, as RFC 9728 and the authorization part of MCP ask for.
 type Resource struct {
 	URL    string   // of the door, as clients know it
 	Issuer string   // of the tokens
 	Scopes []string // that a token needs
 }
 
-// wellKnown is where the metadata of a resource stands, followed by the resource's own path.
+// wellKnown is the path of a resource's metadata. The resource's own path follows it.
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 // Paths returns the paths of the metadata: that of the resource, and the one that older clients ask for.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// How long what the store of keys said is believed.
+// How long an answer of the store of keys is used.
 const (
 	fresh   = 10 * time.Second // without asking again
 	MaxLost = 60 * time.Second // while the store cannot be asked
@@ -150,7 +150,7 @@ func (s *Stored) ask(ctx context.Context, hash []byte) (c Caller, ok bool, err e
 	return c, true, nil
 }
 
-// makeRoom drops what is of no use any more and, if that is not enough, any key: it is asked for again.
+// makeRoom drops the answers that are out of date and, if that is not enough, any answer: the store is then asked again.
 func (s *Stored) makeRoom() {
 	if len(s.known) < maxRemembered {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// catalog is what the servers have beside tools, under the names and URIs by which it is offered.
+// catalog lists the servers' features beside tools, under the names and URIs by which they are offered.
 type catalog struct {
 	lists   map[string][]json.RawMessage // by the method that lists them
 	prompts map[string]target            // by offered name

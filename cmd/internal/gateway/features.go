@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
-// Features returns what the servers have beside tools.
+// Features returns the servers' resources, prompts and other features beside tools.
 func (g *Gateway) Features() *mcpserver.Features {
 	return &mcpserver.Features{Greet: g.greet, Offered: g.featuresOffered, Answer: g.answer, Watch: g.watch}
 }

@@ -187,7 +187,7 @@ func (g *Gateway) Ready() (ready, all int) {
 	return ready, len(g.servers)
 }
 
-// Troubles says of each server what is wrong with it, if something is.
+// Troubles describes the fault of each server that has one.
 func (g *Gateway) Troubles() (lines []string) {
 	for _, s := range g.servers {
 		offer, known, err := s.Offer()

@@ -84,7 +84,7 @@ func (s state) spooler(c *agent.Client, f finished, call history.ToolCall) ledge
 	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.Text}
 }
 
-// note keeps what was replaced: shown tokens by sent ones.
+// note records that a result of shown tokens was replaced by one of sent tokens.
 func (s state) note(c *agent.Client, f finished, call history.ToolCall, id string, shown, sent int) {
 	notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session,
 		Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: id, About: about(call), Tokens: shown, Sent: sent})

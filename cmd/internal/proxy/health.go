@@ -13,10 +13,10 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 )
 
-// HealthPath is where a proxy says how it is, to those who have its secret.
+// HealthPath is the path at which a proxy reports its Health, to callers with its secret.
 const HealthPath = "/healthz"
 
-// Health is what a proxy says about itself.
+// Health is a proxy's report on itself.
 type Health struct {
 	Status   string `json:"status"` // "ok", or "passing": nothing is pruned or cleared, for the reason in Message
 	Policy   Policy `json:"policy"`
@@ -33,10 +33,10 @@ const (
 	Passing = "passing"
 )
 
-// tryAgainAfter is how long a ledger that failed is left alone before a request tries it again.
+// tryAgainAfter is the time after which a request tries a ledger again that failed.
 const tryAgainAfter = 2 * time.Second
 
-// health is whether the ledger works. If it does not, nothing new is pruned or cleared, for any session, until it works
+// health records whether the ledger works. If it does not, nothing new is pruned or cleared, for any session, until it works
 // again.
 type health struct {
 	emit     func(event.Event)
@@ -123,7 +123,7 @@ func (s *server) reopen(ctx context.Context) {
 	}
 }
 
-// state returns what the proxy says about itself. It looks whether the ledger is still there.
+// state returns the proxy's report on itself. It first checks that the ledger is still there.
 func (s *server) state(ctx context.Context) Health {
 	if s.runs != nil {
 		w, decides := s.worker(ctx)

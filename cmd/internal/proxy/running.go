@@ -42,7 +42,7 @@ func Start(ctx context.Context, p command.Process, o Options, emit func(event.Ev
 	return r, nil
 }
 
-// Close ends the proxy after the answers in progress, and returns what it says about itself.
+// Close ends the proxy after the answers in progress, and returns its report on itself.
 func (r *Running) Close() Health {
 	state := r.server.state(context.Background())
 	r.stop()

@@ -49,7 +49,7 @@ type server struct {
 	proxy    *httputil.ReverseProxy
 }
 
-// work is what the proxy does beside passing requests on. It has a ledger.
+// work has the parts of the proxy that change requests, and the ledger that they need.
 type work struct {
 	engine *clearing.Engine
 	usage  func(contextgc.Usage)
@@ -154,7 +154,7 @@ func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, clie
 	return o, err
 }
 
-// remember stores what a request showed. That it could be stored proves that the ledger works.
+// remember stores the results that a request contains. If that succeeds, the ledger works.
 func (s *server) remember(ctx context.Context, w *work, c *wire.Conversation, client string) {
 	w.feed(c, client)
 	if err := w.engine.Flush(ctx); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
-// Door is how a program may be reached over the network, and by whom.
+// Door says from where a program may be reached over the network, and which callers it admits.
 type Door struct {
 	Access web.Access
 	Port   int // 0: any free port

@@ -297,7 +297,7 @@ func lost(ctx context.Context, p command.Process, servers map[string]any) map[st
 	return losses
 }
 
-// takeOver moves a client's servers, or says what it would do.
+// takeOver moves a client's servers, or prints the moves that it would make.
 func takeOver(p command.Process, t takeover.Takeover, show bool) error {
 	do, what := t.Install, "%[1]s now go through the gateway (%[2]s). \"mcp-pruner gateway init --uninstall %[3]s\" puts them back.\n"
 	if show {

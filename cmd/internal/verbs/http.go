@@ -97,7 +97,7 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	return command.OK
 }
 
-// parts are what a server over HTTP consists of.
+// parts are the parts of a server over HTTP.
 type parts struct {
 	handler  *httpserver.Handler
 	listener net.Listener

@@ -16,7 +16,7 @@ import (
 // wayBack returns the command that prints an original, for the user.
 func wayBack(id string) string { return existing.DefaultBack + " " + id }
 
-// clearedEvents returns what was cleared, with when it will have paid.
+// clearedEvents returns the clearings, each with the call from which on it has paid.
 func (o opened) clearedEvents() (list []Event) {
 	prices := planner.DefaultPrices()
 	at := map[[sha256.Size]byte]bill.Result{}

@@ -270,7 +270,7 @@ func (g *goldFinder) looked(c history.ToolCall) {
 	}
 }
 
-// grepPattern is what a shell command searches for.
+// grepPattern returns the pattern that a shell command searches for.
 func grepPattern(command string) string {
 	if m := searched().FindStringSubmatch(command); m != nil {
 		return m[1]

@@ -2,7 +2,7 @@ package planner
 
 import "math"
 
-// Kind is what an item contains.
+// Kind is the kind of an item's content.
 type Kind int
 
 // The kinds.

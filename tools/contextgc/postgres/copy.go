@@ -16,7 +16,7 @@ import (
 // Copied counts what a copy added.
 type Copied struct{ Segments, Decisions, Sessions int }
 
-// readPatience is how long a copy waits for a writer of the file.
+// readPatience is the time for which a copy waits for a writer of the file.
 const readPatience = 10 * time.Second
 
 // Copy adds what the ledger in an SQLite file has, which it does not change, to the ledger of the context's subject. What is

@@ -98,7 +98,7 @@ func ReadText(ctx context.Context, file string, hash [sha256.Size]byte) (text st
 	return string(body), nil
 }
 
-// readPatience is how long ReadText waits for a writer.
+// readPatience is the time for which ReadText waits for a writer.
 const readPatience = 10 * time.Second
 
 // Has implements contextgc.Segments.

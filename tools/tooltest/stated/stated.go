@@ -57,7 +57,7 @@ func parse(s string) (float64, error) {
 	return strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
 }
 
-// fault returns what is wrong, or "".
+// fault returns the fault of the sentence, or "".
 func (p Page) fault(sentence, name string, want float64) string {
 	pattern := flexible(sentence)
 	if strings.Count(pattern, "%s") != 1 {

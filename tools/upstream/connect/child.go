@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/process"
 )
 
-// closeWithin is how long a server has to end after it was asked to, and again after it was killed.
+// closeWithin is the time that a server has to end after it was asked to, and again after it was killed.
 const closeWithin = 3 * time.Second
 
 // child is an upstream server that the gateway started: its process and the pipes to it.

@@ -104,7 +104,7 @@ func (o *orderedServers) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// shapeOf returns what is wrong with an entry in words of its file.
+// shapeOf describes the fault of an entry in the words of its file.
 func shapeOf(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {

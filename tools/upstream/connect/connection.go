@@ -78,7 +78,7 @@ func open(ctx context.Context, conn *connection, version string, capabilities js
 	return err
 }
 
-// everything is what a connection declares that several clients share. Each of them is asked only what it declared itself.
+// everything has the capabilities that a connection declares if several clients share it. Each of them is asked only what it declared itself.
 var everything = json.RawMessage(`{"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true}}`)
 
 // initialize performs the handshake.

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
-// Offer is what a server has.
+// Offer lists the tools and other features of a server.
 type Offer struct {
 	Tools        []upstream.Definition
 	Resources    []json.RawMessage // as listed, like the next two
@@ -60,7 +60,7 @@ type remembered struct {
 	Prompts      []json.RawMessage `json:"prompts,omitempty"`
 }
 
-// offer parses what a server said.
+// offer parses a server's answers.
 func (r remembered) offer(server string) (Offer, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	steadyAfter = time.Minute     // a connection that lived that long ends a series of failures
 )
 
-// Options are what all servers share.
+// Options are the settings that all servers share.
 type Options struct {
 	Version string   // of this program, sent to the upstreams
 	Env     []string // of upstream processes; their own variables are added
@@ -257,7 +257,7 @@ func (s *Server) watch(conn *connection) {
 	}
 }
 
-// refresh requests what the server has.
+// refresh requests the server's lists.
 func (s *Server) refresh(ctx context.Context, conn *connection) error {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 )
 
-// Entry is what a program's callers have to show.
+// Entry describes the credentials that a program's callers need.
 type Entry struct {
 	Program string // in the scopes of keys: serve, gateway, pruner or proxy
 	Door    settings.Door

@@ -12,7 +12,7 @@ import (
 // Hash is SHA-256 of a key. Keys are random and long, so that a slow hash would protect nothing.
 type Hash = [sha256.Size]byte
 
-// Key is what is known of an API key.
+// Key is the record of an API key.
 type Key struct {
 	ID      string // public, for lists and revocation
 	Subject string

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
-// weights are what the ranking was tuned by.
+// weights are the parameters of the ranking.
 type weights struct {
 	// Places in which a word of a tool stands.
 	name    float64

@@ -31,7 +31,7 @@ type Config struct {
 // finishWithin is the time limit for requests in progress when the server ends, unless configured.
 const finishWithin = 5 * time.Second
 
-// Replicas is what the processes behind one address have in common.
+// Replicas connects the processes behind one address.
 type Replicas interface {
 	// Announce tells all of them something, and reports whether one could act on it.
 	Announce(ctx context.Context, topic string, payload []byte) (heard bool, err error)

@@ -36,13 +36,13 @@ type Config struct {
 	// Notified receives the clients' notifications other than cancellations; nil: they are ignored.
 	Notified func(client *Caller, method string, params json.RawMessage)
 
-	// Features are what the server has beside its tools; nil: nothing.
+	// Features are the server's resources, prompts and the like; nil: it has only tools.
 	Features *Features
 
 	form Form // set by Mount
 }
 
-// Features are what a server has beside its tools.
+// Features are the resources, prompts and other features of a server beside its tools.
 type Features struct {
 	// Greet is called with each client that introduces itself, by initialize or, in protocol 2026-07-28, by any request.
 	Greet func(ctx context.Context, c *Caller)

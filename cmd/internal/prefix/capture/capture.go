@@ -26,7 +26,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
-// Options say what is captured.
+// Options select the request to capture.
 type Options struct {
 	Client *agent.Client
 	Folder string   // the project's
@@ -46,7 +46,7 @@ const (
 	grace = time.Second     // how long it may take to end after it was asked to
 )
 
-// Captured is what a client sent.
+// Captured is the request that a client sent.
 type Captured struct {
 	Request  parts.Request
 	Prompt   string // the prompt that this program gave
@@ -245,7 +245,7 @@ func settings(c *agent.Client) func(path string) map[string]any {
 	}
 }
 
-// tail keeps the end of what a client printed.
+// tail keeps the end of a client's output.
 type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

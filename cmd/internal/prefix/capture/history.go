@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// history is what stood in a client's folders of sessions before it was started.
+// history lists the files in a client's folders of sessions before it was started.
 type history struct {
 	roots  []string
 	before map[string]bool // paths

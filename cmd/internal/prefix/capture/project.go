@@ -100,7 +100,7 @@ func note(names map[string]bool, value any) {
 	}
 }
 
-// Starts says what the client starts with every session, for the user to read before it is started.
+// Starts lists the programs that the client starts with every session, for the user to read before the client is started.
 func (p Project) Starts() string {
 	var said []string
 	if servers := p.Servers(); len(servers) > 0 {

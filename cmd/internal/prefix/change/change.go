@@ -42,7 +42,7 @@ func (o Off) In(parts []prefix.Part) bool {
 	})
 }
 
-// Note is what is known of a changed file.
+// Note is the record of a changed file.
 type Note struct {
 	Client string    `json:"client"`
 	File   string    `json:"file"`
@@ -247,7 +247,7 @@ type Undone struct {
 	Exact bool // the file is byte for byte what it was; otherwise only our entries went
 }
 
-// Undo switches on what was switched off in the file.
+// Undo switches the parts on again that were switched off in the file.
 func (t Target) Undo() (*Undone, error) {
 	n, err := t.Note()
 	if n == nil || err != nil {

@@ -79,7 +79,7 @@ func (r Request) Save(path string) error {
 	return err
 }
 
-// content is what a request has of every API.
+// content has the members that the requests of every API have in some form.
 type content struct {
 	model  string
 	system []string

@@ -19,7 +19,7 @@ import (
 // Days is for how long back sessions count.
 const Days = 90
 
-// Usage is what the sessions used.
+// Usage counts the uses of parts in the sessions.
 type Usage struct {
 	*prefix.Use
 
@@ -53,7 +53,7 @@ func Of(ctx context.Context, o Options) (Usage, error) {
 	return u, err
 }
 
-// Called returns what the sessions called. What cannot be read called nothing.
+// Called returns the parts that the sessions called. Sessions that cannot be read are left out.
 func Called(ctx context.Context, o Options) (parts []prefix.Part) {
 	_ = o.each(ctx, func(s sessions.Session) { parts = append(parts, prefix.Called(s)...) })
 	return parts

@@ -137,7 +137,7 @@ func NewCollector(t *testing.T) *Collector {
 	return c
 }
 
-// Spans returns what has arrived.
+// Spans returns the spans that have arrived.
 func (c *Collector) Spans() []*tracepb.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,7 +39,7 @@ func (o options) target(own bool) (change.Target, error) {
 	return t, nil
 }
 
-// apply switches off what can go, or what the names name, and measures again.
+// apply switches off the parts that can go, or those with the names, and measures again.
 func (o options) apply(ctx context.Context, r *Report) error {
 	t, err := o.target(o.own)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *Report) compare(t change.Target, done []change.Off, after seen) error {
 	return t.Back(without)
 }
 
-// undo switches on what is off in the user's file and in the project's.
+// undo switches the parts on again that are off in the user's file and in the project's.
 func (o options) undo() error {
 	found := false
 	for _, own := range []bool{false, true} {
@@ -126,7 +126,7 @@ func (o options) undo() error {
 	return nil
 }
 
-// undoIn switches on again what is off in one file, and says so. undone is false if nothing is.
+// undoIn switches the parts on again that are off in one file, and prints that. undone is false if nothing is.
 func undoIn(w io.Writer, t change.Target) (undone bool, err error) {
 	u, err := t.Undo()
 	if err != nil {
@@ -147,7 +147,7 @@ func undoIn(w io.Writer, t change.Target) (undone bool, err error) {
 	return true, err
 }
 
-// UndoAll switches on again what is off in any file of any client, those of projects among them; with untouched, only in files that
+// UndoAll switches the parts on again that are off in any file of any client, those of projects among them; with untouched, only in files that
 // nobody has changed since.
 func UndoAll(p command.Process, w io.Writer, untouched bool) (failed error) {
 	dir, err := statedir.Find(p.Lookup)

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// choice is what one switch takes out of the prefix: a part, all of a server, or the tools of a feature.
+// choice has the parts that one switch takes out of the prefix: one part, all of a server, or the tools of a feature.
 type choice struct {
 	change.Off
 	parts []int // indexes of the report's parts
@@ -47,7 +47,7 @@ func (r *Report) used(server string) bool {
 	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Server == server && p.Used > 0 && p.Kind == prefix.Tool })
 }
 
-// judge decides by choice what can go: all of it, or nothing. What no switch takes out stays.
+// judge decides which choices can go, each as a whole. A part that no switch takes out stays.
 func (r *Report) judge(use *prefix.Use) {
 	switched := map[int]bool{}
 	for _, c := range r.choices() {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
-// Report is what the verb shows. Its JSON is a contract (SPEC part J).
+// Report is the output of the verb. Its JSON is a contract (SPEC part J).
 type Report struct {
 	Client   string  `json:"client"`
 	Version  string  `json:"version,omitempty"`

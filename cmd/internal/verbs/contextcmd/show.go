@@ -15,7 +15,7 @@ import (
 // shownTokens is the size from which the table shows a part by itself.
 const shownTokens = 100
 
-// group is what the table shows under one heading.
+// group has the rows that the table shows under one heading.
 type group struct {
 	title string
 	parts []Part

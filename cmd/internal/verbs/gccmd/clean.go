@@ -26,7 +26,7 @@ func showSize(w io.Writer, s contextgc.Size) error {
 	return err
 }
 
-// cleaned is what clean did.
+// cleaned is the result of clean.
 type cleaned struct {
 	Removed int            `json:"removed_segments"`
 	Before  contextgc.Size `json:"before"`

@@ -23,7 +23,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// verb holds what the verbs below gc have in common.
+// verb has the values that the verbs below gc share.
 type verb struct {
 	p       command.Process
 	version string

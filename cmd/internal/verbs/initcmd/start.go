@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// startPhrase is what follows the program in the command that starts the proxy unless it runs.
+// startPhrase follows the program in the command that starts the proxy unless it runs.
 const startPhrase = " proxy --ensure --port "
 
 // withStart adds hooks that start the proxy before the client's first request, and before each prompt in case it has ended.
@@ -59,7 +59,7 @@ func addStart(j *setup.JSON, event, line string, ours func(any) bool) error {
 	return j.Append(entry, "hooks", event)
 }
 
-// startTimeout is how many seconds a client waits for the proxy.
+// startTimeout is the number of seconds that a client waits for the proxy.
 const startTimeout = 15
 
 // onlyCommand returns the command of an entry in a list of hooks that has no other.

@@ -1,4 +1,4 @@
-// Package recovercmd implements `mcp-pruner recover`, with which an agent gets back what was cut. It takes an id and
+// Package recovercmd implements `mcp-pruner recover`, with which an agent gets back the lines that were cut. It takes an id and
 // selects lines, and nothing else: no file that it reads or writes can be named on its command line.
 package recovercmd
 

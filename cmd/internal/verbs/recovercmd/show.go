@@ -48,7 +48,7 @@ func show(w io.Writer, whole string, first, from, to int, re *regexp.Regexp) err
 	return err
 }
 
-// Limits of what a match prints, in bytes.
+// Limits of the output for one match, in bytes.
 const (
 	longLine    = 2_000 // a line up to this length is printed whole
 	longRecord  = 8_000 // so is a record up to this length
@@ -87,7 +87,7 @@ func matching(line string, re *regexp.Regexp) (parts []string) {
 	return parts
 }
 
-// bounded returns a record, or what stands around the matches in it if it is long.
+// bounded returns a record, or the text around the matches in it if the record is long.
 func bounded(record string, re *regexp.Regexp) string {
 	if len(record) <= longRecord {
 		return record
@@ -95,7 +95,7 @@ func bounded(record string, re *regexp.Regexp) string {
 	return excerpts(record, re.FindAllStringIndex(record, -1))
 }
 
-// excerpts returns what stands around the matches in a text, with the number of bytes left out at each gap.
+// excerpts returns the text around the matches, with the number of bytes left out at each gap.
 func excerpts(text string, matches [][]int) string {
 	var out strings.Builder
 	left := 0 // end of what was printed

@@ -95,7 +95,7 @@ func (r *request) proxyOptions(plan redirect.Plan) proxy.Options {
 	return o
 }
 
-// said is what a proxy says at its end.
+// said returns a proxy's last report in words.
 func said(h proxy.Health) string {
 	text := fmt.Sprintf("%d requests through the proxy, %d results replaced (policy %s)", h.Requests, h.Replaced, h.Policy)
 	if h.Status != proxy.OK {
@@ -104,7 +104,7 @@ func said(h proxy.Health) string {
 	return text
 }
 
-// showProxied prints what a run with a proxy would change, and changes nothing.
+// showProxied prints the changes that a run with a proxy would make, and makes none.
 func (r *request) showProxied(w io.Writer, o runnerfsm.Options) error {
 	plan, start, err := r.plan(o)
 	if err != nil {

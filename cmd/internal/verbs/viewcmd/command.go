@@ -87,7 +87,7 @@ func (o options) copy(ctx context.Context, s view.Sources) error {
 // openWithin is how long the file that opens the page stays.
 const openWithin = 5 * time.Minute
 
-// finishWithin is how long requests may take after the end was asked for.
+// finishWithin is the time limit for requests in progress when the page ends.
 const finishWithin = time.Second
 
 func (o options) serve(ctx context.Context, s view.Sources) error {
