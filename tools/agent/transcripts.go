@@ -21,7 +21,7 @@ type Transcripts struct {
 	Head func(line []byte) (h Head, ok bool)
 }
 
-// Head has the facts about a session that its transcript begins with.
+// Head is what a transcript says of its session.
 type Head struct {
 	ID, Project, Version string
 	Begun                string // as in RFC 3339
