@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -48,3 +49,14 @@ var (
 	// ErrUnknown means that no key has the given id.
 	ErrUnknown = errors.New("no key has this id")
 )
+
+// changed returns the error of a statement that was meant to change one row, or unchanged if it changed none.
+func changed(what string, rows int64, err, unchanged error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", what, err)
+	case rows == 0:
+		return unchanged
+	}
+	return nil
+}

@@ -28,13 +28,7 @@ func (s shared) Add(ctx context.Context, k Key, hash Hash) error {
 		added = tag.RowsAffected()
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("store a key: %w", err)
-	}
-	if added == 0 {
-		return ErrTaken
-	}
-	return nil
+	return changed("store a key", added, err, ErrTaken)
 }
 
 const columns = `id, subject, scopes, created_at, expires_at, revoked_at, COALESCE(note, '')`
@@ -75,13 +69,7 @@ func (s shared) Revoke(ctx context.Context, id string) error {
 		known = tag.RowsAffected()
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("revoke a key: %w", err)
-	}
-	if known == 0 {
-		return ErrUnknown
-	}
-	return nil
+	return changed("revoke a key", known, err, ErrUnknown)
 }
 
 // Lookup implements Keys.

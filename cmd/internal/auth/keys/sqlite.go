@@ -64,13 +64,7 @@ func (f *file) Add(ctx context.Context, k Key, hash Hash) error {
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("store a key: %w", err)
-	}
-	if added == 0 {
-		return ErrTaken
-	}
-	return nil
+	return changed("store a key", added, err, ErrTaken)
 }
 
 const fields = `id, subject, scopes, created, expires, revoked, note`
@@ -113,13 +107,7 @@ func (f *file) Revoke(ctx context.Context, id string) error {
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("revoke a key: %w", err)
-	}
-	if known == 0 {
-		return ErrUnknown
-	}
-	return nil
+	return changed("revoke a key", known, err, ErrUnknown)
 }
 
 // Lookup implements Keys.
