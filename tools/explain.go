@@ -103,13 +103,16 @@ func (s argumentSchema) unknown(tool string, args map[string]any) (said []string
 var otherNames = map[string][]string{
 	"offset": {"start_line"}, "start": {"start_line"}, "line": {"start_line"}, "from": {"start_line"}, "line_start": {"start_line"}, "view_range": {"start_line and end_line"},
 	"limit": {"end_line", "max_matches"}, "end": {"end_line"}, "to": {"end_line"}, "line_end": {"end_line"}, "lines": {"end_line"},
-	"path": {"file_path"}, "file": {"file_path", "path"}, "filename": {"file_path", "path"}, "filepath": {"file_path", "path"}, "uri": {"file_path"}, "absolute_path": {"file_path"},
+	"path": {"file_path"}, "file": {"file_path", "path"}, "filename": {"file_path", "path"}, "filepath": {"file_path", "path"},
+	"uri": {"file_path"}, "absolute_path": {"file_path"},
 	"cmd": {"command"}, "script": {"command"}, "timeout": {"timeout_ms"}, "timeout_seconds": {"timeout_ms"},
 	"workdir": {"cwd"}, "directory": {"cwd", "path"}, "dir": {"cwd", "path"}, "dir_path": {"cwd", "path"}, "working_directory": {"cwd"},
 	"query": {"pattern"}, "regex": {"pattern"}, "search": {"pattern"}, "include": {"glob"}, "type": {"glob"}, "file_pattern": {"glob"},
-	"head_limit": {"max_matches"}, "max_results": {"max_matches"}, "max_count": {"max_matches"}, "-i": {"case_sensitive"}, "ignore_case": {"case_sensitive"}, "case_insensitive": {"case_sensitive"},
+	"head_limit": {"max_matches"}, "max_results": {"max_matches"}, "max_count": {"max_matches"}, "-i": {"case_sensitive"},
+	"ignore_case": {"case_sensitive"}, "case_insensitive": {"case_sensitive"},
 	"context": {"context_lines"}, "-A": {"context_lines"}, "-B": {"context_lines"}, "-C": {"context_lines"}, "mode": {"output_mode"}, "literal": {"fixed_string"},
-	"question": {"context_focus_question"}, "focus": {"context_focus_question"}, "focus_question": {"context_focus_question"}, "max_bytes": {"max_output_bytes"}, "max_output_tokens": {"max_output_bytes"}, "yield_time_ms": {"timeout_ms"},
+	"question": {"context_focus_question"}, "focus": {"context_focus_question"}, "focus_question": {"context_focus_question"},
+	"max_bytes": {"max_output_bytes"}, "max_output_tokens": {"max_output_bytes"}, "yield_time_ms": {"timeout_ms"},
 }
 
 func (s argumentSchema) meant(name string) string {

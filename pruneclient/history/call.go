@@ -133,7 +133,10 @@ func command(args map[string]any) string {
 func replacements(args map[string]any) []Replacement {
 	var out []Replacement
 	add := func(m map[string]any) {
-		r := Replacement{Old: firstText(m, "old_string", "oldString", "old_str", "oldText", "old_text"), New: firstText(m, "new_string", "newString", "new_str", "newText", "new_text")}
+		r := Replacement{
+			Old: firstText(m, "old_string", "oldString", "old_str", "oldText", "old_text"),
+			New: firstText(m, "new_string", "newString", "new_str", "newText", "new_text"),
+		}
 		if r != (Replacement{}) {
 			out = append(out, r)
 		}

@@ -202,7 +202,8 @@ type walk struct {
 // walk returns a walk at the beginning of a conversation.
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
-		session: planner.NewSession(e.Policy), cold: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool), cleared: make(map[int]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
+		session: planner.NewSession(e.Policy), cold: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool),
+		cleared: make(map[int]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)

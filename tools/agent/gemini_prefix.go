@@ -87,7 +87,8 @@ var geminiListings = sync.OnceValue(func() []Listing {
 		{"memory", regexp.MustCompile(`(?s)--- Context from: .*?\n(?:--- End of Context from|</\w*context>|\z)`), regexp.MustCompile(`(?m)^--- Context from: (.+) ---$`)},
 		{"agent", regexp.MustCompile(`(?s)<available_subagents>.*?</available_subagents>`), regexp.MustCompile(`[ \t]*<subagent>\s*<name>([^<]+)</name>`)},
 		{"skill", regexp.MustCompile(skillList), regexp.MustCompile(skillItem)},
-		{"other", regexp.MustCompile(`(?s)The following are instructions provided by the tool server .*?---\[end of server instructions\]---`), regexp.MustCompile(`The following are instructions provided by the tool server '([^']+)'`)},
+		{"other", regexp.MustCompile(`(?s)The following are instructions provided by the tool server .*?---\[end of server instructions\]---`),
+			regexp.MustCompile(`The following are instructions provided by the tool server '([^']+)'`)},
 	}
 })
 

@@ -19,7 +19,8 @@ type Selection struct {
 
 func (s Selection) takes(e *Entry) bool {
 	return !e.Start.Before(s.Since) && (s.Until.IsZero() || e.Start.Before(s.Until)) &&
-		(s.Session == "" || s.Session == e.Session) && (s.Tool == "" || s.Tool == e.Tool) && (s.Client == "" || s.Client == e.Client) && (s.Run == "" || s.Run == e.Run) && (s.Owner == "" || s.Owner == e.Owner)
+		(s.Session == "" || s.Session == e.Session) && (s.Tool == "" || s.Tool == e.Tool) &&
+		(s.Client == "" || s.Client == e.Client) && (s.Run == "" || s.Run == e.Run) && (s.Owner == "" || s.Owner == e.Owner)
 }
 
 // Records reads the trace again and passes the selected records to take. Lines that are not a

@@ -54,7 +54,8 @@ func listedOf(e *audit.Entry, s audit.Saving) listed {
 
 func (i listed) fields() []string {
 	n := strconv.Itoa
-	return []string{i.Start, cell(i.Machine), cell(i.ID), i.Process, cell(i.Run), cell(i.Session), cell(i.Client), cell(i.Tool), i.Outcome, i.Why, strconv.FormatInt(i.Micros, 10), i.Pruning, i.Reason,
+	return []string{i.Start, cell(i.Machine), cell(i.ID), i.Process, cell(i.Run), cell(i.Session), cell(i.Client), cell(i.Tool),
+		i.Outcome, i.Why, strconv.FormatInt(i.Micros, 10), i.Pruning, i.Reason,
 		n(i.RawBytes), n(i.Sent), n(i.RawTok), n(i.SentTok), n(i.Net), i.Steps}
 }
 

@@ -54,7 +54,8 @@ func firstSaid(d *doc.Document, u structure.Unit) int {
 			continue
 		}
 		t := d.Lines[i][words.FirstVisible(d.Lines[i]):]
-		if structure.IsComment(t) || strings.HasPrefix(t, `"""`) || strings.HasPrefix(t, "'''") || words.InWord(words.Class[t[0]]) && strings.Count(t, " ") > 3 && !strings.ContainsAny(t, "=({;") {
+		if structure.IsComment(t) || strings.HasPrefix(t, `"""`) || strings.HasPrefix(t, "'''") ||
+			words.InWord(words.Class[t[0]]) && strings.Count(t, " ") > 3 && !strings.ContainsAny(t, "=({;") {
 			return i
 		}
 		return -1

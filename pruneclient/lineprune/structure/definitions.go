@@ -30,7 +30,8 @@ func IsDefinition(line string, next []string) bool {
 		switch {
 		case w == "init" && strings.HasPrefix(after, "("): // Swift; in other languages it may be a call
 			return signature(line, rest, next)
-		case w == "deinit" || w == "init" && strings.HasPrefix(after, "?(") || w == "var" && strings.Contains(after, ": "): // Swift's initialisers, destructors and computed properties
+		// Swift's initialisers, destructors and computed properties
+		case w == "deinit" || w == "init" && strings.HasPrefix(after, "?(") || w == "var" && strings.Contains(after, ": "):
 			return strings.HasSuffix(after, "{")
 		case w == "":
 			return signature(line, rest, next)

@@ -115,7 +115,8 @@ func (c *connection) initialize(ctx context.Context, version string, capabilitie
 // refusedHandshake returns why a server is of no use that does not take initialize.
 func refusedHandshake(refusal *mcp.JSONRPCErrorDetails) error {
 	if refusal.Code == mcp.UNSUPPORTED_PROTOCOL_VERSION || refusal.Code == mcp.METHOD_NOT_FOUND { // a server of protocol 2026-07-28 alone has no initialize
-		return fmt.Errorf("it does not speak protocol %s or an earlier one, which the gateway needs (initialize was refused: %s)", mcp.LATEST_LEGACY_PROTOCOL_VERSION, refusal.Message)
+		return fmt.Errorf("it does not speak protocol %s or an earlier one, which the gateway needs (initialize was refused: %s)",
+			mcp.LATEST_LEGACY_PROTOCOL_VERSION, refusal.Message)
 	}
 	return fmt.Errorf("initialize was refused: %s", refusal.Message)
 }

@@ -55,8 +55,8 @@ func (m Message) Fault() int { return m.fault }
 // unsolicited one.
 func (m Message) Stray() bool { return m.stray }
 
-// Parse parses one message, which keeps parts of the line until its params are decoded. It never fails: an error in the line is recorded in the message and becomes its
-// answer.
+// Parse parses one message, which keeps parts of the line until its params are decoded. It never fails: an error in the
+// line is recorded in the message and becomes its answer.
 func Parse(line []byte) Message {
 	if !utf8.Valid(line) { // JSON is UTF-8, and repairing an argument would change it
 		return Message{fault: codeParseError, reason: "not valid UTF-8"}

@@ -58,7 +58,8 @@ explains every figure.`,
 		},
 	}
 	f := c.Flags()
-	f.Var(command.Choice(&policy, replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Context, replay.Both, replay.All), "policy", "what stands between tool and model; all: each by itself, and together")
+	f.Var(command.Choice(&policy, replay.Hook, replay.MCP, replay.Proxy, replay.GC, replay.Context, replay.Both, replay.All),
+		"policy", "what stands between tool and model; all: each by itself, and together")
 	f.BoolVar(&o.json, "json", false, "print one JSON value")
 	f.StringVar(&o.html, "html", "", "write a report with plots to this file; - is the standard output")
 	f.StringVar(&o.Explain, "explain", "", "show every term of one session: its id, or how that begins")

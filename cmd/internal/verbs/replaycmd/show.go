@@ -28,7 +28,8 @@ func writeText(w io.Writer, r replay.Report) error {
 	b.WriteByte('\n')
 	writeContents(&b, r)
 	writeShares(&b, r)
-	fmt.Fprintf(&b, "\nA perfect pruner of results of 1,000 tokens and more (read, bash, grep) that keeps 10, 20, 30 %%: %.1f, %.1f, %.1f\n\n", r.Limit.Keep10, r.Limit.Keep20, r.Limit.Keep30)
+	fmt.Fprintf(&b, "\nA perfect pruner of results of 1,000 tokens and more (read, bash, grep) that keeps 10, 20, 30 %%: %.1f, %.1f, %.1f\n\n",
+		r.Limit.Keep10, r.Limit.Keep20, r.Limit.Keep30)
 	writePolicies(&b, r)
 	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
 		if d, ok := r.Details[p]; ok {

@@ -80,7 +80,8 @@ func tryRun(ctx context.Context, p command.Process, paths []string, count, lines
 		out.WriteByte('\n')
 		whole, sent, missed = whole+side.whole, sent+side.sent, missed+side.missed
 	}
-	fmt.Fprintf(&out, "%s: %d tokens as they came, %d as hooks would send them (%.0f %%). ", counted(len(found), "result", "results"), whole, sent, 100*float64(sent)/float64(max(whole, 1)))
+	fmt.Fprintf(&out, "%s: %d tokens as they came, %d as hooks would send them (%.0f %%). ",
+		counted(len(found), "result", "results"), whole, sent, 100*float64(sent)/float64(max(whole, 1)))
 	if missed == 0 {
 		out.WriteString("Nothing that was used later would have been cut.\n")
 	} else {
