@@ -5,8 +5,10 @@ package existing
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
@@ -22,6 +24,7 @@ type Body struct {
 	Head     string // the client's text before the lines
 	Tail     string // the client's text after them
 	Trailing bool   // the output ended with a newline
+	OfFile   bool   // lines without numbers are a part of a file, and First is the number there
 
 	All string // the text to store, if Lines are a part of it; "": they are all
 
@@ -63,7 +66,27 @@ func BodyOf(text string, first int) Body {
 	return Body{Lines: strings.Split(text, "\n"), First: first, Mark: "\t", code: text}
 }
 
-// Original returns the text to store for a cut output, and the number of its first line. If lines are numbered that is
+// BodyOf returns the body of a call's result. Not every client numbers the lines of a file that it shows: the numbers in gaps
+// and on the way back are the file's all the same.
+func BodyOf(call history.ToolCall, out string) Body {
+	b := NewBody(call.Kind, out)
+	if b.Mark != "" || call.Kind != history.Read {
+		return b
+	}
+	first := call.Offset
+	if m := shownFrom().FindStringSubmatch(b.Head); m != nil {
+		first, _ = strconv.Atoi(m[1]) // digits
+	}
+	if first > 0 && first != b.First {
+		b.First, b.OfFile = first, true
+	}
+	return b
+}
+
+// shownFrom matches how a client says, before the lines of a file, which they are.
+var shownFrom = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Showing lines (\d{1,9})-\d`) })
+
+// Original returns the text to store for a cut output, and the number of its first line. Of lines with numbers in a file that is
 // the part of the file, else all that the client shows: the exit status is part of it.
 func (b Body) Original() (text string, first int) {
 	switch {
@@ -76,7 +99,7 @@ func (b Body) Original() (text string, first int) {
 	if b.Trailing {
 		text += "\n"
 	}
-	if b.Mark != "" {
+	if b.LinesOnly() {
 		return text, b.First
 	}
 	return b.Head + text + b.Tail, 1
@@ -147,9 +170,12 @@ func padding(line string) int {
 // NumberedByClaude reports whether the numbers are in the form of Claude Code.
 func (b Body) NumberedByClaude() bool { return b.Mark == "\t" || b.Mark == "→" }
 
+// LinesOnly reports whether the text to store is the lines without the client's words around them.
+func (b Body) LinesOnly() bool { return b.Mark != "" || b.OfFile }
+
 // text returns all that the client shows.
 func (b Body) text() string {
-	if b.Mark == "" {
+	if !b.LinesOnly() {
 		text, _ := b.Original()
 		return text
 	}

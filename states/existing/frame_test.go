@@ -91,6 +91,27 @@ func TestAGapCountsTheHead(t *testing.T) {
 	assert.Equal(t, "[1 of 4 lines; rest: `back --lines A-B`]\nProcess exited with code 3\nOutput:\n... 3-4\nc\n... 6\n", Text(b, kept(4, 3), "back"))
 }
 
+// TestAGapOfAPartOfAFile: the numbers are the file's, also for a client that shows none.
+func TestAGapOfAPartOfAFile(t *testing.T) {
+	const lines = "a\nb\nc\nd\n"
+	const head = "Showing lines 301-304 of 972 total lines.\n\n---\n\n"
+	for _, c := range []struct {
+		args      map[string]any
+		out, want string
+	}{
+		{map[string]any{"path": "a.go", "view_range": []any{300., 303.}}, lines, "... 300-301\nc\n... 303\n"},
+		{map[string]any{"path": "a.go", "offset": 300., "limit": 4.}, lines + "\n[9 more lines in file. Use offset=304 to continue.]", "... 300-301\nc\n... 303\n\n[9 more"},
+		{map[string]any{"file_path": "a.go", "offset": 300., "limit": 4.}, head + lines, head + "... 301-302\nc\n... 304\n"},
+		{map[string]any{"path": "a.go"}, lines, "... 1-2\nc\n... 4\n"},
+	} {
+		b := BodyOf(history.ParseCall("view", c.args), c.out)
+		assert.Contains(t, Text(b, kept(len(b.Lines), 3), "back"), strings.TrimSpace(c.want))
+		text, first := b.Original()
+		assert.Equal(t, b.First, first)
+		assert.True(t, strings.HasPrefix(text, "a\n"), "the text to store begins with the line of that number: %s", text)
+	}
+}
+
 func TestNoticesOfTheClientStay(t *testing.T) {
 	b := NewBody(history.Bash, "a\n... [2072 characters truncated] ...\nb\n[12 lines truncated]\nthe list is truncated\nOutput truncated: see x\n")
 	require.Equal(t, []int{1, 2, 4, 6}, b.notices([]int{1}))

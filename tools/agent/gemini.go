@@ -63,8 +63,8 @@ var Gemini = Client{
 // geminiHooks: an AfterTool hook that denies replaces the result, but the model sees an error.
 var geminiHooks = Hooks{
 	Events:   []Event{{Name: "AfterTool", Matcher: "read_file|run_shell_command|search_file_content|grep_search", Timeout: 5000}},
-	AsErrors: true,
-	Read:     readGemini,
+	AsErrors: true, StatusReplaces: true,
+	Read: readGemini,
 	Answer: func(_ Message, _ string, r Replacement) any {
 		return map[string]any{"decision": "deny", "reason": r.Text}
 	},

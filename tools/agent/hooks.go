@@ -24,6 +24,10 @@ type Hooks struct {
 	// AsErrors: its model sees each replaced result as an error. Results are replaced only if the user asks for that.
 	AsErrors bool
 
+	// StatusReplaces: it takes a hook's status other than 0 and 1, as that of a program that is gone, for a wish to replace
+	// the result by what the shell says.
+	StatusReplaces bool
+
 	// Longest is the size in bytes of the longest text that can replace a result; 0: of any.
 	Longest int
 

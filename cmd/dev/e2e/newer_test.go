@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,7 +107,8 @@ func setUpQwen(w *world) {
   // mine
   "privacy": { "usageStatisticsEnabled": false },
   "general": { "enableAutoUpdate": false },
-  "permissions": { "deny": [] }
+  "permissions": { "deny": [] },
+  "$version": 4
 }
 `)
 }
@@ -198,26 +198,38 @@ func TestNewerClients(t *testing.T) {
 	}
 }
 
-// TestNewerClientsAreLeftAlone proves that uninstall leaves the client's files byte for byte as they were, and that
-// results arrive whole where the program is gone.
-func TestNewerClientsAreLeftAlone(t *testing.T) {
+// TestNewerClientsNumbersAreTrue and TestNewerClientsNoHook: the cases of the other clients, with these.
+func TestNewerClientsNumbersAreTrue(t *testing.T) {
 	for _, c := range newerClients(t) {
-		t.Run(c.name, func(t *testing.T) {
-			w := c.world(t, c.turn("I run the tests to see which one fails and why.", "sh tests.sh"), done)
-			before := w.files()
-			w.ours(append([]string{"init", c.name}, c.init...)...)
-			w.ours("init", c.name, "--uninstall")
-			assert.Equal(t, before, w.files())
-
-			w.ours(append([]string{"init", c.name}, c.init...)...)
-			file := filepath.Join(w.home, c.file)
-			written, err := os.ReadFile(file)
-			require.NoError(t, err)
-			w.write(file, strings.ReplaceAll(string(written), pruner, filepath.Join(w.home, "gone")), 0o600)
-			w.alone()
-			assert.Contains(t, c.text(w.results()[0]), "TestCase50 ", "the program is gone")
-		})
+		t.Run(c.name, c.hooked().numbersAreTrue)
 	}
+}
+
+func TestNewerClientsNoHook(t *testing.T) {
+	for _, c := range newerClients(t) {
+		t.Run(c.name, c.hooked().noHook)
+	}
+}
+
+// hooked returns the client with its own tool that reads.
+func (c newer) hooked() hookedClient {
+	h := hookedClient{client: c.client, options: c.init, file: c.file, run: (*world).alone, text: c.text, path: "path", from: 300, kept: "func openLedger", cut: "handler40 "}
+	h.shell = func(command string) mockmodel.Turn {
+		return c.turn("I run the tests to see which one fails and why.", command)
+	}
+	switch c.name {
+	case "copilot":
+		h.read, h.ranged = "view", map[string]any{"view_range": []int{300, 899}}
+	case "qwen": // its lines begin with 0
+		h.read, h.path, h.ranged, h.from = "read_file", "file_path", map[string]any{"offset": 300, "limit": 600}, 301
+	case "cline":
+		h.read, h.ranged, h.within = "read_files", map[string]any{"start_line": 300, "end_line": 899}, true
+	case "kilo":
+		h.read, h.path, h.ranged = "read", "filePath", map[string]any{"offset": 300, "limit": 600}
+	case "pi":
+		h.read, h.ranged = "read", map[string]any{"offset": 300, "limit": 600}
+	}
+	return h
 }
 
 // world returns a world with the tests' script, of which the client's files are those of its set-up.
@@ -227,17 +239,4 @@ func (c newer) world(t *testing.T, turns ...mockmodel.Turn) *world {
 	w.write(filepath.Join(w.dir, "ledger.go"), ledgerGo(), 0o644)
 	w.write(filepath.Join(w.dir, "tests.sh"), testLog+"\n", 0o755)
 	return w
-}
-
-// files returns the settings below the home folder, by name.
-func (w *world) files() map[string]string {
-	found := map[string]string{}
-	_ = filepath.WalkDir(w.home, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && (strings.HasSuffix(path, ".json") || strings.HasSuffix(path, ".js")) && !strings.Contains(path, "/state/") {
-			text, _ := os.ReadFile(path)
-			found[path] = string(text)
-		}
-		return nil
-	})
-	return found
 }

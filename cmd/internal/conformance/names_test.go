@@ -48,6 +48,30 @@ func TestNamesInPagesForDevelopers(t *testing.T) {
 	}
 }
 
+// TestTestsInPages proves that the tests exist by which a page says that something is held.
+func TestTestsInPages(t *testing.T) {
+	written := map[string]bool{}
+	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range function.FindAllStringSubmatch(string(text), -1) {
+			written[m[1]] = true
+		}
+		return err
+	}))
+	named := regexp.MustCompile("`(Test[A-Z]\\w+)`")
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			assert.True(t, written[m[1]], "%s names %s", page, m[1])
+		}
+	}
+}
+
 // TestTheTableOfFolders proves that every package of the product is in a folder of the table in docs/ARCHITECTURE.md, and that the
 // table stays short.
 func TestTheTableOfFolders(t *testing.T) {

@@ -40,9 +40,9 @@ func (f finished) sent(r *existing.Replacement, body existing.Body) string {
 	return existing.Text(body, r.Cut, r.Way)
 }
 
-func (f finished) body(kind history.Kind) existing.Body {
+func (f finished) body(call history.ToolCall) existing.Body {
 	if !f.Numbered {
-		return existing.NewBody(kind, f.Text)
+		return existing.BodyOf(call, f.Text)
 	}
 	return existing.BodyOf(f.Text, max(f.First, 1))
 }

@@ -99,7 +99,7 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 	if f.Spill != "" && !f.whole(&r) {
 		return
 	}
-	r.Body = f.body(r.Call.Kind)
+	r.Body = f.body(r.Call)
 	size := r.Body.Tokens()
 	if f.Text == "" || size < history.MinTokens {
 		return

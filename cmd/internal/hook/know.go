@@ -47,7 +47,7 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 			return false
 		}
 		f.Text = existing.WithStatus(status, f.Text)
-		r.Body = f.body(r.Call.Kind)
+		r.Body = f.body(r.Call)
 	}
 	if len(f.Said) > 0 || f.Prompt != "" {
 		log.User(f.Prompt)

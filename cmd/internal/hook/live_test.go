@@ -216,7 +216,7 @@ func codexPrediction(t *testing.T, p replay.Prediction, output, shown, answer st
 	_, err := fmt.Sscanf(shown[strings.Index(shown, "Process exited"):], "Process exited with code %d", &status)
 	require.NoError(t, err)
 	f := finished{Call: agent.Call{Text: existing.WithStatus(status, output)}}
-	want, err := answerOf(&agent.Codex, nil, history.Bash, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, f.body(history.Bash))
+	want, err := answerOf(&agent.Codex, nil, history.Bash, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, f.body(history.ToolCall{Kind: history.Bash}))
 	require.NoError(t, err)
 	return string(want)
 }

@@ -153,8 +153,8 @@ func (s Sources) explain(ctx context.Context, o opened, n notes.Note, text strin
 
 // bodyOf returns the body that the hook had: of a read the lines of the file, of anything else the whole text.
 func bodyOf(r bill.Result, text string, first int, k replay.Known) existing.Body {
-	if r.Kind == history.Read && k.Body.Mark != "" {
-		return existing.Body{Lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n"), First: first, Mark: k.Body.Mark, Pad: k.Body.Pad}
+	if r.Kind == history.Read && k.Body.LinesOnly() {
+		return existing.Body{Lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n"), First: first, Mark: k.Body.Mark, Pad: k.Body.Pad, OfFile: k.Body.OfFile}
 	}
 	return existing.NewBody(r.Kind, text)
 }
@@ -162,7 +162,7 @@ func bodyOf(r bill.Result, text string, first int, k replay.Known) existing.Body
 // aligned returns the explanations for the lines of the original, of which the body's lines may be a part.
 func aligned(cut existing.Cut, body existing.Body, text string) []lineprune.Line {
 	skip := strings.Count(body.Head, "\n")
-	if body.Mark != "" {
+	if body.LinesOnly() {
 		skip = 0
 	}
 	if skip > strings.Count(text, "\n") {

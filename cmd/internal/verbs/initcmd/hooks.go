@@ -24,12 +24,12 @@ func (h home) hookPiece(file setup.File, c *agent.Client) piece {
 		return edit(text, func(j *setup.JSON) error {
 			for _, e := range entries {
 				if h.has(j.Get("hooks", e.Name), client) {
-					if err := h.moveHooks(j, client, line+h.tools.flags(), e); err != nil {
+					if err := h.moveHooks(j, c, line+h.tools.flags(), e); err != nil {
 						return err
 					}
 					continue
 				}
-				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line + h.tools.flags(), "timeout": e.Timeout}}}
+				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line + h.tools.flags() + h.guard(c), "timeout": e.Timeout}}}
 				if e.Matcher != "" {
 					entry["matcher"] = e.Matcher
 				}
@@ -81,6 +81,17 @@ func (h home) hookCommand(c *agent.Client) (string, error) {
 		line += " --replace"
 	}
 	return line, nil
+}
+
+// unharmed ends a command of a POSIX shell so that it ends with the status 0.
+const unharmed = " || true"
+
+// guard returns the end of the command for a client that takes a status for an answer.
+func (h home) guard(c *agent.Client) string {
+	if c.Hooks.StatusReplaces && c.HookShell(h.system) == agent.POSIX {
+		return unharmed
+	}
+	return ""
 }
 
 func (h home) has(list any, client string) bool {

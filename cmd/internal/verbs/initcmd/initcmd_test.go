@@ -122,6 +122,28 @@ func TestMovedProgram(t *testing.T) {
 	}
 }
 
+// TestStatusIsNoAnswer: Gemini CLI takes the status of a hook whose program is gone for a wish to replace the result. The command that
+// init writes ends with 0 all the same, and one that an earlier version wrote is mended.
+func TestStatusIsNoAnswer(t *testing.T) {
+	dir := configured(t)
+	before := files(t, dir)
+	args := []string{"gemini", "--hooks", "--only", "read_file"}
+	code, _, stderr := verb(t, dir, args...)
+	require.Zero(t, code, stderr)
+	path := filepath.Join(dir, ".gemini", "settings.json")
+	text := files(t, dir)[path]
+	require.Contains(t, text, " hook gemini --replace --only read_file"+unharmed+`"`)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	write(t, path, strings.NewReplacer(unharmed, "", self, "/old/mcp-pruner").Replace(text))
+	code, _, stderr = verb(t, dir, args[:2]...)
+	require.Zero(t, code, stderr)
+	require.Equal(t, text, files(t, dir)[path])
+	code, _, stderr = verb(t, dir, "gemini", "--uninstall")
+	require.Zero(t, code, stderr)
+	require.Equal(t, before, files(t, dir))
+}
+
 // npx may empty its cache, and a hook would then start nothing: init says so. A link there to a program that is somewhere
 // else is not used.
 func TestNpxCacheIsNoPlaceToStay(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 
 // ownHook is a command that init writes, in the spelling of any shell: the program, and what it is told to do.
 var ownHook = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:& )?('[^']*'|"[^"]*"|[^\s'"]+) hook (\S+)( --replace)?((?: --(?:only|except) [\w,*.-]+)*)$`)
+	return regexp.MustCompile(`^(?:& )?('[^']*'|"[^"]*"|[^\s'"]+) hook (\S+)( --replace)?((?: --(?:only|except) [\w,*.-]+)*)(?:` + regexp.QuoteMeta(unharmed) + `)?$`)
 })
 
 // hookProgram returns the program that a client's hook starts, or "" if init did not write the command.
@@ -48,7 +48,8 @@ func hookCommands(j *setup.JSON, event string) (found []foundHook) {
 }
 
 // moveHooks changes the commands of a client's event, and a matcher that an earlier version wrote.
-func (h home) moveHooks(j *setup.JSON, client, line string, e agent.Event) error {
+func (h home) moveHooks(j *setup.JSON, of *agent.Client, line string, e agent.Event) error {
+	client := of.Name
 	for _, c := range hookCommands(j, e.Name) {
 		if matcher := append(slices.Clone(c.path[:3]), "matcher"); hookProgram(c.command, client) != "" && e.Was != "" && j.Get(matcher...) == e.Was {
 			if err := replace(j, e.Matcher, matcher); err != nil {
@@ -62,7 +63,7 @@ func (h home) moveHooks(j *setup.JSON, client, line string, e agent.Event) error
 		if !filepath.IsAbs(hookProgram(c.command, client)) {
 			continue
 		}
-		if err := replace(j, line, c.path); err != nil {
+		if err := replace(j, line+h.guard(of), c.path); err != nil {
 			return err
 		}
 	}
