@@ -12,6 +12,7 @@ var Cline = Client{
 		Hooks:   File{Name: "plugins/mcp-pruner.js"},
 		Servers: File{Name: "data/settings/cline_mcp_settings.json", As: StrictJSON},
 	},
+	Transcripts: clineTranscripts,
 	// It shows 8,000 characters of the result as JSON, in which each line break counts twice.
 	Results: Results{Limits: map[string]Limit{AnyTool: {Bytes: 6_500}}},
 	Hooks:   &clineHooks,

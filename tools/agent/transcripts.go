@@ -2,13 +2,16 @@ package agent
 
 import "time"
 
-// Transcripts are a client's records of its sessions: files of JSON lines, or a database.
+// Transcripts are a client's records of its sessions: files of JSON lines, documents, or a database.
 type Transcripts struct {
 	Folder string  // below Files.Folder; "": they cannot be read
 	In     *Folder // another folder than Files.Folder
 
 	// Database is the pattern of the names of databases, beside Folder; "" if there are none.
 	Database string
+
+	// Document is how a transcript that is one JSON document is read; nil: there are none.
+	Document *Document
 
 	// Of returns the path of a session's transcript below Folder, for a client whose hooks are not told it; nil: they are.
 	Of func(session string) string
@@ -19,6 +22,15 @@ type Transcripts struct {
 	// Head returns what the first line of a transcript says of its session; ok is false if the line begins none of this client.
 	// Nil: the client's transcripts begin with a step.
 	Head func(line []byte) (h Head, ok bool)
+}
+
+// Document is a format of transcripts that are one JSON document each.
+type Document struct {
+	Suffix string // of their names
+	About  string // stands in the suffix's place in the name of the file that says where and when the session was
+
+	// Read returns what the two files say of a session; ok is false if the text is no transcript of this client.
+	Read func(text, about []byte) (h Head, steps []Step, ok bool)
 }
 
 // Head is what a transcript says of its session.

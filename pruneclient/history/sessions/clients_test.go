@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -25,6 +27,11 @@ var transcriptsOfClients = map[string]string{
 {"sessionId":"s1","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"bash","response":{"error":"no rule"}}}]}}
 {"sessionId":"s1","type":"assistant","model":"gpt-5.1","message":{"role":"model","parts":[{"text":"No rule."}]},"usageMetadata":{"promptTokenCount":120,"candidatesTokenCount":10,"cachedContentTokenCount":100}}
 `,
+	"cline": `{"version":1,"sessionId":"s1","origin":{"version":"3.0.65"},"messages":[
+{"role":"user","content":[{"type":"text","text":"<user_input mode=\"act\">find it</user_input>"}],"ts":1795891505965},
+{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"c1","name":"bash","input":{"command":"make"}}],"ts":1795891515530,"modelInfo":{"id":"gpt-5.1"},"metrics":{"inputTokens":100,"outputTokens":10,"cacheReadTokens":60,"cacheWriteTokens":0}},
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","name":"bash","content":[{"query":"make","result":"no rule","error":"status 2","success":false}]}]},
+{"role":"assistant","content":[{"type":"text","text":"No rule."}],"ts":1795891516530,"modelInfo":{"id":"gpt-5.1"},"metrics":{"inputTokens":120,"outputTokens":10,"cacheReadTokens":100}}]}`,
 	"pi": `{"type":"session","version":3,"id":"s1","timestamp":"2026-11-24T18:45:05.530Z","cwd":"/w"}
 {"type":"message","message":{"role":"user","content":[{"type":"text","text":"find it"}]}}
 {"type":"message","timestamp":"2026-11-24T18:45:15.530Z","message":{"role":"assistant","model":"gpt-5.1","content":[{"type":"text","text":"I look."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"make"}}],"usage":{"input":40,"output":10,"cacheRead":60,"cacheWrite":0}}}
@@ -36,7 +43,7 @@ var transcriptsOfClients = map[string]string{
 func TestTranscriptsOfClients(t *testing.T) {
 	for client, text := range transcriptsOfClients {
 		t.Run(client, func(t *testing.T) {
-			got := read(t, "a.jsonl", text)
+			got := readFrom(t, client, text)
 			require.Len(t, got, 1)
 			s := got[0]
 			assert.Equal(t, client, s.Source)
@@ -59,5 +66,51 @@ func TestTranscriptsOfClients(t *testing.T) {
 			assert.Equal(t, &Usage{Input: 40, CacheRead: 60, Output: 10}, calls[0].Usage)
 			assert.Equal(t, 10*time.Second, calls[0].At)
 		})
+	}
+}
+
+// readFrom reads a transcript from a file with a name as the client gives it.
+func readFrom(t *testing.T, client, text string) []Session {
+	t.Helper()
+	if client != "cline" {
+		return read(t, "a.jsonl", text)
+	}
+	path := filepath.Join(t.TempDir(), "s1.messages.json")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	about := filepath.Join(filepath.Dir(path), "s1.json")
+	require.NoError(t, os.WriteFile(about, []byte(`{"cwd":"/w","started_at":"2026-11-28T18:45:05.530Z"}`), 0o600))
+	files, err := Files([]string{filepath.Dir(path)})
+	require.NoError(t, err)
+	require.Equal(t, []string{path}, files, "the other file is none")
+	var got []Session
+	require.NoError(t, ReadFile(t.Context(), path, func(s Session) error { got = append(got, s); return nil }))
+	return got
+}
+
+// TestPartsOfACall: a call of Cline that runs several commands has a result for each, as its plugin prunes each by itself.
+func TestPartsOfACall(t *testing.T) {
+	got := readFrom(t, "cline", `{"sessionId":"s1","messages":[{"role":"assistant","content":[
+{"type":"tool_use","id":"c1","name":"run_commands","input":{"commands":["ls",{"command":"make"}]}},
+{"type":"tool_use","id":"c2","name":"read_files","input":{"files":[{"path":"a.go","start_line":3}]}}]},
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","name":"run_commands","content":[{"result":"a.go","success":true},{"result":"built","success":true}]},
+{"type":"tool_result","tool_use_id":"c2","name":"read_files","content":"not found"}]}]}`)
+	require.Len(t, got, 1)
+	var results []Step
+	for _, step := range got[0].Steps {
+		if step.Kind == Result {
+			results = append(results, step)
+		}
+	}
+	require.Len(t, results, 3)
+	for i, want := range []struct {
+		args map[string]any
+		out  string
+	}{
+		{map[string]any{"command": "ls"}, "a.go"},
+		{map[string]any{"command": "make"}, "built"},
+		{map[string]any{"path": "a.go", "start_line": 3.}, "not found"},
+	} {
+		assert.Equal(t, want.args, results[i].Args)
+		assert.Equal(t, want.out, results[i].Out)
 	}
 }

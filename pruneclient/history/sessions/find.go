@@ -20,7 +20,7 @@ import (
 )
 
 // Files returns the transcripts at paths: files themselves, "-" as it is, and for directories what is below them, in order:
-// *.jsonl, *.jsonl.gz, and opencode's databases and sessions.
+// *.jsonl, *.jsonl.gz, documents of clients, and opencode's databases and sessions.
 func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -52,7 +52,7 @@ func Files(paths []string) ([]string, error) {
 
 func isTranscript(path string) bool {
 	name := filepath.Base(path)
-	return databaseOf(name) != nil || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz") || opencodeFile(path)
+	return databaseOf(name) != nil || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz") || opencodeFile(path) || documentOf(name) != nil
 }
 
 // databaseOf returns the client whose databases have names such as this one, or nil.
@@ -70,9 +70,12 @@ func databaseOf(name string) *agent.Client {
 // maxLine is the length in bytes of the longest line that is read; a longer one is skipped.
 const maxLine = 256 << 20
 
-// ReadFile calls Read for a file, and reads the files of opencode.
+// ReadFile calls Read for a file, and reads documents of clients and the files of opencode.
 func ReadFile(ctx context.Context, path string, yield func(Session) error) error {
+	document := documentOf(path)
 	switch {
+	case document != nil:
+		return readDocument(document, path, withCalls(yield))
 	case opencodeFile(path):
 		return readOpencodeFile(path, withCalls(yield))
 	case opencodeDatabase(path):

@@ -1,0 +1,54 @@
+package sessions
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// documentOf returns the client whose transcripts are documents with names such as this one, or nil.
+func documentOf(path string) *agent.Client {
+	at := slices.IndexFunc(agent.Clients, func(c *agent.Client) bool {
+		d := c.Transcripts.Document
+		return d != nil && strings.HasSuffix(path, d.Suffix)
+	})
+	if at < 0 {
+		return nil
+	}
+	return agent.Clients[at]
+}
+
+// readDocument yields the session of a document.
+func readDocument(c *agent.Client, path string, yield func(Session) error) error {
+	format := c.Transcripts.Document
+	text, err := readUpTo(path, maxLine)
+	if err != nil {
+		return err
+	}
+	about, _ := readUpTo(strings.TrimSuffix(path, format.Suffix)+format.About, maxLine) // without it less is known
+	h, steps, ok := format.Read(text, about)
+	if !ok {
+		return fmt.Errorf("%s: not a transcript of %s", path, c.Title)
+	}
+	r := ownReader{session: Session{Source: c.Name}}
+	r.entry(ownEntry{h, steps})
+	return yield(*r.read())
+}
+
+// readUpTo reads a file of at most a number of bytes.
+func readUpTo(path string, most int) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(text) > most {
+		return nil, fmt.Errorf("%s: longer than %d MiB", path, most>>20)
+	}
+	return text, err
+}
