@@ -212,7 +212,7 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 		return nil
 	}
 	call := w.calls[r.Index]
-	known := existing.Result{Call: call, Args: r.Use.Args, Body: existing.BodyOf(call, w.Text(r))}
+	known := existing.Result{Call: call, Args: r.Use.Args, Body: existing.ResultBody(call, w.Text(r))}
 	if !known.Know(w.log(r.Turn), w.Others).Prune {
 		return nil
 	}

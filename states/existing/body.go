@@ -66,9 +66,9 @@ func BodyOf(text string, first int) Body {
 	return Body{Lines: strings.Split(text, "\n"), First: first, Mark: "\t", code: text}
 }
 
-// BodyOf returns the body of a call's result. Not every client numbers the lines of a file that it shows: the numbers in gaps
+// ResultBody returns the body of a call's result. Not every client numbers the lines of a file that it shows: the numbers in gaps
 // and on the way back are the file's all the same.
-func BodyOf(call history.ToolCall, out string) Body {
+func ResultBody(call history.ToolCall, out string) Body {
 	b := NewBody(call.Kind, out)
 	if b.Mark != "" || call.Kind != history.Read {
 		return b
@@ -78,7 +78,7 @@ func BodyOf(call history.ToolCall, out string) Body {
 		first, _ = strconv.Atoi(m[1]) // digits
 	}
 	if first > 0 && first != b.First {
-		b.First, b.OfFile = first, true
+		b.First, b.OfFile, b.out = first, true, ""
 	}
 	return b
 }

@@ -104,7 +104,7 @@ func TestAGapOfAPartOfAFile(t *testing.T) {
 		{map[string]any{"file_path": "a.go", "offset": 300., "limit": 4.}, head + lines, head + "... 301-302\nc\n... 304\n"},
 		{map[string]any{"path": "a.go"}, lines, "... 1-2\nc\n... 4\n"},
 	} {
-		b := BodyOf(history.ParseCall("view", c.args), c.out)
+		b := ResultBody(history.ParseCall("view", c.args), c.out)
 		assert.Contains(t, Text(b, kept(len(b.Lines), 3), "back"), strings.TrimSpace(c.want))
 		text, first := b.Original()
 		assert.Equal(t, b.First, first)

@@ -24,7 +24,7 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 	outputs := outs(b)
 	next := 0
 	ask := func(call history.ToolCall, out string) Known {
-		known := existing.Result{Call: call, Body: existing.BodyOf(call, out)}
+		known := existing.Result{Call: call, Body: existing.ResultBody(call, out)}
 		decision := known.Know(&log, others)
 		return Known{Question: known.Question, Context: known.Context, Decision: decision, Body: known.Body}
 	}

@@ -42,7 +42,7 @@ func (f finished) sent(r *existing.Replacement, body existing.Body) string {
 
 func (f finished) body(call history.ToolCall) existing.Body {
 	if !f.Numbered {
-		return existing.BodyOf(call, f.Text)
+		return existing.ResultBody(call, f.Text)
 	}
 	return existing.BodyOf(f.Text, max(f.First, 1))
 }
