@@ -1,0 +1,48 @@
+package recovery_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+)
+
+// TestDatabaseReadOnly: a database that became read-only, as after a failover, stores nothing and says so; what it has is
+// recovered, and it heals by itself.
+func TestDatabaseReadOnly(t *testing.T) {
+	server := postgrestest.Start(t)
+	name := server.Database(t)
+	base, _, _ := strings.Cut(strings.TrimPrefix(name, "postgres:///"), "?")
+	readOnly := func(mode string) {
+		server.SQL(t, server.Name("postgres"), fmt.Sprintf(`ALTER DATABASE %[1]s SET default_transaction_read_only = %[2]s`, base, mode))
+		server.SQL(t, server.Name("postgres"), fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'`, base))
+	}
+	db, err := postgres.Open(postgres.Settings{Name: name})
+	require.NoError(t, err)
+	store, err := recoverypg.In(db, recovery.Settings{Now: time.Now})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, store.Close()) }()
+	id := put(t, store, "before")
+	readOnly("on")
+	_, err = store.Put(t.Context(), "during")
+	require.ErrorContains(t, err, "read-only")
+	require.Error(t, db.Failing())
+	require.Eventually(t, func() bool {
+		text, err := store.Get(t.Context(), id)
+		return err == nil && text.String() == "before"
+	}, time.Minute, 10*time.Millisecond)
+	readOnly("off")
+	require.Eventually(t, func() bool {
+		_, err := store.Put(t.Context(), "after")
+		return err == nil
+	}, time.Minute, 10*time.Millisecond)
+	require.NoError(t, db.Failing())
+}
