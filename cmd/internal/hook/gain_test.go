@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 )
 
@@ -48,7 +49,7 @@ func TestGainAddsUpWhatTranscriptsSay(t *testing.T) {
 
 	code, out = gainVerb(w, "--json")
 	require.Equal(t, 0, code, out)
-	var g gaincmd.Gain
+	var g savings.Gain
 	require.NoError(t, json.Unmarshal([]byte(out), &g))
 	require.Equal(t, 1, g.Total.Results)
 	require.Zero(t, g.Unknown)
@@ -67,7 +68,7 @@ func TestGainIsAPercentageOfTheSessionsThatHadIt(t *testing.T) {
 	one, other := filepath.Join(t.TempDir(), "one.jsonl"), filepath.Join(t.TempDir(), "other.jsonl")
 	writeLines(t, one, story("short", 200))
 	writeLines(t, other, story("short", 300_000))
-	gain := func(list ...notes.Note) (g gaincmd.Gain) {
+	gain := func(list ...notes.Note) (g savings.Gain) {
 		w := newWorld(t)
 		for _, n := range list {
 			notes.Add(filepath.Join(w.state, "mcp-pruner"), n)

@@ -86,7 +86,7 @@ func (s state) other(ctx context.Context, c *agent.Client, call agent.Call, occa
 	case agent.ToolFailed:
 		return s.add(ctx, c, finished{Call: call})
 	case agent.TurnEnded:
-		return s.tell(c, call)
+		return s.tell(ctx, c, call)
 	case agent.NextRequest:
 		return s.clear(ctx, call)
 	}

@@ -220,7 +220,7 @@ func TestPause(t *testing.T) {
 	require.NoError(t, setPaused(dir, "s", true), "again")
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.spilled(path)))
 	for _, bad := range []string{"", "../x", "a/b", strings.Repeat("x", 300)} {
-		require.False(t, plainSession(bad), bad)
+		require.False(t, notes.PlainSession(bad), bad)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 )
 
@@ -71,7 +72,7 @@ func wantsWhole(args map[string]any) bool {
 
 // paused reports whether the hooks are off for one session.
 func paused(dir, session string) bool {
-	if !plainSession(session) {
+	if !notes.PlainSession(session) {
 		return false
 	}
 	_, err := os.Lstat(pauseFile(dir, session))
@@ -79,8 +80,3 @@ func paused(dir, session string) bool {
 }
 
 func pauseFile(dir, session string) string { return filepath.Join(dir, "paused", session) }
-
-// plainSession reports whether a session's id can be the name of a file.
-func plainSession(session string) bool {
-	return session != "" && len(session) < 200 && strings.Trim(session, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
-}

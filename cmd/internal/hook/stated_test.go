@@ -15,6 +15,7 @@ func TestStated(t *testing.T) {
 	page.Says("another line has, at most %s tokens", "mostLong", mostLong)
 	page.Says("adds at most %s tokens", "mostAdded", mostAdded)
 	page.Says("%s MiB; links are not followed", "maxSpill", maxSpill>>20)
+	page.Says("from transcripts of at most %s MiB", "maxBilled", maxBilled>>20)
 	page = stated.On(t, "docs/GC.md")
 	page.Says("names the %s largest", "maxReminded", maxReminded)
 }

@@ -1,36 +1,59 @@
 package hook
 
 import (
+	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
+// maxBilled is the size in bytes of the longest transcript that is read at the end of a turn.
+const maxBilled = 16 << 20
+
 // tell answers at the end of a turn with what the hooks have done in the session, if that is something else than it was told before.
-func (s state) tell(c *agent.Client, call agent.Call) []byte {
-	if v, _ := s.lookup(settings.Tell); isOff(v) || c.Hooks.Tell == nil || !plainSession(call.Session) {
+// The net is kept for the status line, which has no time to read a transcript.
+func (s state) tell(ctx context.Context, c *agent.Client, call agent.Call) []byte {
+	if c.Hooks.Tell == nil || !notes.PlainSession(call.Session) {
 		return nil
 	}
-	line := notes.SumOf(s.dir, call.Session).String()
-	if line == "" || offIn(s.project(call.Folder), settings.Tell) {
+	list := notes.Of(s.dir, call.Session)
+	if len(list) == 0 {
 		return nil
 	}
-	folder := filepath.Join(s.dir, "told")
-	path := filepath.Join(folder, call.Session)
-	if before, err := os.ReadFile(path); err == nil && string(before) == line {
-		return nil
+	sum, before := notes.SumOf(list), notes.ReadTold(s.dir, call.Session)
+	now := notes.Told{Done: before.Done, Net: netOf(ctx, list)}
+	var answer []byte
+	if done := sum.Done(now.Net); done != before.Done && s.tells(call) {
+		now.Done = done
+		answer, _ = json.Marshal(c.Hooks.Tell(sum.Line(now.Net))) // a map of texts
 	}
-	answer, err := json.Marshal(c.Hooks.Tell(line))
-	if err != nil || os.MkdirAll(folder, 0o700) != nil {
-		return nil
-	}
-	sweep(folder, s.now(), pausedFor)
-	if os.WriteFile(path, []byte(line), 0o600) != nil {
+	sweep(notes.ToldFolder(s.dir), s.now(), pausedFor)
+	if now.Write(s.dir, call.Session) != nil {
 		return nil // it would be told after every turn
 	}
 	return answer
+}
+
+// tells reports whether neither the environment nor the project turns the message off.
+func (s state) tells(call agent.Call) bool {
+	v, _ := s.lookup(settings.Tell)
+	return !isOff(v) && !offIn(s.project(call.Folder), settings.Tell)
+}
+
+// netOf returns the net of a session's cuts by its transcripts, nil if they cannot be read in time.
+func netOf(ctx context.Context, list []notes.Note) *notes.Net {
+	for _, n := range list {
+		if info, err := os.Stat(n.Transcript); !n.Back && (err != nil || info.Size() > maxBilled) {
+			return nil
+		}
+	}
+	gain, err := savings.Of(ctx, list)
+	if err != nil || gain.Known.Results == 0 {
+		return nil
+	}
+	return &notes.Net{Tokens: gain.Total.Net, Again: gain.Total.Again}
 }

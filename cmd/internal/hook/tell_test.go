@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -40,10 +44,48 @@ func TestTold(t *testing.T) {
 	require.Equal(t, `{"systemMessage":"mcp-pruner: 1 result cut, 8.6k tokens less"}`, told(&agent.Claude, stop))
 	require.Empty(t, told(&agent.Claude, stop), "it was told")
 	notes.Add(dir, notes.Note{ID: "prn_00000001", Back: true, Sent: 700})
-	require.Equal(t, `{"systemMessage":"mcp-pruner: 1 result cut, 8.6k tokens less, 1 brought back (700), net 7.9k"}`, told(&agent.Claude, stop))
+	require.Equal(t, `{"systemMessage":"mcp-pruner: 1 result cut, 8.6k tokens less, 1 fetched again (700, and a further turn each)"}`, told(&agent.Claude, stop))
+	require.Equal(t, notes.Told{Done: "mcp-pruner: 1 result cut, 8.6k tokens less, 1 fetched again"}, notes.ReadTold(dir, "s"), "no net without a transcript")
 	for _, session := range []string{"", "other", "../s"} {
 		require.Empty(t, told(&agent.Claude, `{"hook_event_name":"Stop","session_id":"`+session+`"}`), session)
 	}
 	notes.Add(dir, notes.Note{Client: "opencode", Session: "ses_1", ID: "prn_00000002", Tokens: 2000, Sent: 1000})
 	require.Equal(t, `{"message":"mcp-pruner: 1 result cut, 1.0k tokens less"}`, told(&agent.Opencode, `{"event":"idle","sessionID":"ses_1"}`))
+}
+
+// TestTheNetIsCharged: the message at the end of a turn has the net of gain, in which a result that was fetched again costs the turn that
+// it took, and the status line repeats it.
+func TestTheNetIsCharged(t *testing.T) {
+	w := newWorld(t)
+	lines := story("short", 40_000)
+	writeLines(t, w.transcript, lines)
+	dir := filepath.Join(w.state, "mcp-pruner")
+	notes.Add(dir, notes.Note{Client: "claude", Session: "s", Transcript: w.transcript, Call: "t1", Tool: "Read", ID: "prn_00000001", Tokens: 9000, Sent: 400})
+	stop := map[string]any{"hook_event_name": "Stop", "session_id": "s", "transcript_path": w.transcript, "cwd": w.state}
+	told := func() (string, savings.Part) {
+		t.Helper()
+		said := w.hook([]string{"claude"}, stop)
+		_, text := gainVerb(w, "--json")
+		var g savings.Gain
+		require.NoError(t, json.Unmarshal([]byte(text), &g))
+		require.Equal(t, &notes.Net{Tokens: g.Total.Net, Again: g.Total.Again}, notes.ReadTold(dir, "s").Net, "one rule")
+		var status bytes.Buffer
+		p := command.Process{Env: []string{"XDG_STATE_HOME=" + w.state}, Stdin: strings.NewReader(`{"session_id":"s"}`), Stdout: &status, Stderr: &status}
+		require.Zero(t, command.Verb(t.Context(), gaincmd.StatusCommand(p), p))
+		require.Equal(t, `{"systemMessage":"`+strings.TrimSuffix(status.String(), "\n")+`"}`, said)
+		return said, g.Total
+	}
+	said, _ := told()
+	require.Contains(t, said, "1 result cut, 8.6k tokens less, net +12.5k fresh input tokens")
+	require.Empty(t, w.hook([]string{"claude"}, stop), "it was told")
+
+	again := story("short", 40_000)
+	read, result, end := again[1], again[2], again[5]
+	child(read, "message")["content"].([]any)[1].(map[string]any)["id"] = "t2"
+	child(result, "message")["content"].([]any)[0].(map[string]any)["tool_use_id"] = "t2"
+	child(read, "message")["id"], child(read, "message")["usage"], child(end, "message")["id"] = "m5", child(end, "message")["usage"], "m6"
+	writeLines(t, w.transcript, append(lines, read, result, end))
+	said, charged := told()
+	require.Contains(t, said, "1 result cut, 8.6k tokens less, 1 fetched again, net ")
+	require.Greater(t, charged.Rereads, 0.1*40_000, "the turn read the whole context once more")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // Sum is what the hooks did in one session.
@@ -13,11 +12,12 @@ type Sum struct {
 	tokens, fetched int // cut, and brought back
 }
 
-// SumOf returns what was done in a session. It decodes only the lines that may be of it, because a client waits for its status line.
-func SumOf(dir, session string) (s Sum) {
+// Of returns the notes about a session at the end of the file: what was cut in it, and what was brought back of that. It decodes
+// only the lines that may be of it, because a client waits for its status line.
+func Of(dir, session string) (list []Note) {
 	name, err := json.Marshal(session)
 	if err != nil {
-		return s
+		return nil
 	}
 	wanted := func(line []byte) bool {
 		return bytes.Contains(line, name) || bytes.Contains(line, []byte(`"back":true`))
@@ -26,28 +26,65 @@ func SumOf(dir, session string) (s Sum) {
 	for _, n := range latest(dir, wanted) {
 		switch {
 		case n.Back && ids[n.ID]:
-			s.back++
-			s.fetched += n.Sent
+			list = append(list, n)
 		case n.Session == session && !n.Back:
 			ids[n.ID] = true
-			s.cut++
-			s.tokens += n.Tokens - n.Sent
+			list = append(list, n)
 		}
+	}
+	return list
+}
+
+// SumOf adds up the notes about a session.
+func SumOf(list []Note) (s Sum) {
+	for _, n := range list {
+		if n.Back {
+			s.back++
+			s.fetched += n.Sent
+			continue
+		}
+		s.cut++
+		s.tokens += n.Tokens - n.Sent
 	}
 	return s
 }
 
-// String returns the sum as one line, "" if nothing was cut.
-func (s Sum) String() string {
+// Done says what was done, "" if nothing was cut. net is that of the latest turn's end, nil if it is not known: it knows of files that
+// were read again, too.
+func (s Sum) Done(net *Net) string {
 	if s.cut == 0 {
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "mcp-pruner: %s cut, %s tokens less", Counted(s.cut, "result"), short(s.tokens))
-	if s.back > 0 {
-		fmt.Fprintf(&b, ", %d brought back (%s), net %s", s.back, short(s.fetched), short(s.tokens-s.fetched))
+	line := fmt.Sprintf("mcp-pruner: %s cut, %s tokens less", Counted(s.cut, "result"), short(s.tokens))
+	again := s.back
+	if net != nil {
+		again = max(again, net.Again)
 	}
-	return b.String()
+	if again > 0 {
+		line += fmt.Sprintf(", %d fetched again", again)
+	}
+	return line
+}
+
+// Line is Done with what remains. Where the net is not known, none is claimed.
+func (s Sum) Line(net *Net) string {
+	line := s.Done(net)
+	switch {
+	case line == "":
+	case net != nil:
+		line += fmt.Sprintf(", net %s fresh input tokens", signed(int(net.Tokens)))
+	case s.back > 0:
+		line += fmt.Sprintf(" (%s, and a further turn each)", short(s.fetched))
+	}
+	return line
+}
+
+// signed returns a number with its sign.
+func signed(n int) string {
+	if n > 0 {
+		return "+" + short(n)
+	}
+	return short(n)
 }
 
 // short returns a number with at most three digits.

@@ -28,8 +28,9 @@ func StatusCommand(p command.Process) *cobra.Command {
 		Use:   "statusline",
 		Short: "Print what the hooks have done in a session (Claude Code's status line runs this)",
 		Long: `Reads the session from the standard input, as Claude Code gives it to the command of its
-status line, and prints how many tokens were cut in it and brought back. The user's own
-command (--first) gets the same input, and its output comes first.`,
+status line, and prints how many tokens were cut in it, how many results were fetched
+again, and the net at the end of the latest turn. The user's own command (--first) gets
+the same input, and its output comes first.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			input, err := io.ReadAll(io.LimitReader(p.Stdin, maxStatusInput))
@@ -79,5 +80,5 @@ func statusLine(p command.Process, input []byte) string {
 	if err != nil || json.Unmarshal(input, &session) != nil || session.ID == "" {
 		return ""
 	}
-	return notes.SumOf(dir, session.ID).String()
+	return notes.SumOf(notes.Of(dir, session.ID)).Line(notes.ReadTold(dir, session.ID).Net)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
 )
 
 func status(t *testing.T, state, input string, args ...string) string {
@@ -37,7 +38,7 @@ func TestStatusLine(t *testing.T) {
 	notes.Add(dir, notes.Note{Time: at, Client: "claude", Session: "s", ID: "prn_00000003", Tokens: 120_000, Sent: 500})
 	notes.Add(dir, notes.Note{Time: at, ID: "prn_00000003", Back: true, Sent: 700})
 	notes.Add(dir, notes.Note{Time: at, ID: "prn_00000002", Back: true, Sent: 700})
-	const line = "mcp-pruner: 2 results cut, 128k tokens less, 1 brought back (700), net 127k\n"
+	const line = "mcp-pruner: 2 results cut, 128k tokens less, 1 fetched again (700, and a further turn each)\n"
 	require.Equal(t, line, status(t, state, input))
 	require.Equal(t, "mine "+input+"\n"+line, status(t, state, input, "--first", `printf 'mine '; cat`), "the same input, and first")
 	require.Equal(t, "fails\n"+line, status(t, state, input, "--first", "printf fails; exit 3"))
@@ -54,9 +55,9 @@ func TestNoteLine(t *testing.T) {
 }
 
 func TestCounted(t *testing.T) {
-	g := &Gain{Sessions: 1, Total: Part{Results: 1, Again: 1}}
+	g := &savings.Gain{Sessions: 1, Total: savings.Part{Results: 1, Again: 1}}
 	var out strings.Builder
-	require.NoError(t, g.show(&out))
+	require.NoError(t, show(g, &out))
 	require.Contains(t, out.String(), "1 result cut in 1 session:")
 	require.Contains(t, out.String(), "1 was fetched again")
 }
