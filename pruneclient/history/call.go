@@ -157,6 +157,19 @@ func (c ToolCall) Narrow(lines int) bool {
 	return to > 0 && to-from < lines
 }
 
+// mostSubject is the number of bytes of Subject at most.
+const mostSubject = 200
+
+// Subject returns the beginning of what names the object of a call: its file, its pattern or its command.
+func (c ToolCall) Subject() string {
+	for _, s := range []string{c.File, c.Pattern, c.Command} {
+		if s != "" {
+			return strings.ToValidUTF8(s[:min(len(s), mostSubject)], "")
+		}
+	}
+	return ""
+}
+
 // Same reports whether two paths, one of which may be relative, mean the same file.
 func Same(a, b string) bool {
 	if a == "" || b == "" {

@@ -3,7 +3,6 @@ package hook
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
@@ -87,14 +86,5 @@ func (s state) spooler(c *agent.Client, f finished, call history.ToolCall) ledge
 // note records that a result of shown tokens was replaced by one of sent tokens.
 func (s state) note(c *agent.Client, f finished, call history.ToolCall, id string, shown, sent int) {
 	notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session,
-		Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: id, About: about(call), Tokens: shown, Sent: sent})
-}
-
-func about(c history.ToolCall) string {
-	for _, s := range []string{c.File, c.Pattern, c.Command} {
-		if s != "" {
-			return strings.ToValidUTF8(s[:min(len(s), 200)], "")
-		}
-	}
-	return ""
+		Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: id, About: call.Subject(), Tokens: shown, Sent: sent})
 }

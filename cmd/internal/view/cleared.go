@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -37,7 +38,7 @@ func (o opened) clearedEvents() (list []Event) {
 			stub := tokens.Claude(c.Stub)
 			e := Event{Kind: WasCleared, Call: call, Tool: c.Tool, About: c.Path, ID: archive.IDIn(c.Stub), Tokens: c.Tokens, Sent: stub, Since: max(len(o.bill.Calls)-call, 0)}
 			if r, ok := at[c.Hash]; ok {
-				e.Use = o.bill.Session.Steps[r.Step].ID
+				e.Use, e.About = o.bill.Session.Steps[r.Step].ID, cmp.Or(c.Path, r.Parsed.Subject())
 			}
 			e.Gross = float64(c.Tokens-stub) * prices.Read * float64(e.Since)
 			if e.ID != "" {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
@@ -99,6 +100,12 @@ func (s Sources) ledgerFile() string {
 		return ""
 	}
 	return file
+}
+
+// database reports whether the ledger is in a database and not in a file.
+func (s Sources) database() bool {
+	place, err := stores.Locate("", ledger.Variable, "", s.Lookup)
+	return err == nil && place.Shared()
 }
 
 // traces returns the traces that there are: the one that the environment names, and that of the hooks.

@@ -86,6 +86,7 @@ func TestClearings(t *testing.T) {
 	assert.Equal(t, WasCleared, paid.Kind)
 	assert.Equal(t, 3, paid.Call, "the first call after 150 seconds")
 	assert.Equal(t, "t0", paid.Use)
+	assert.NotEmpty(t, paid.About, "the command, which the ledger does not have")
 	assert.Equal(t, "mcp-pruner recover prn_00000000", paid.Back)
 	assert.Positive(t, paid.Pays)
 	assert.Equal(t, 3, paid.Since)
@@ -110,6 +111,22 @@ func TestClearings(t *testing.T) {
 	entries, err := filepath.Glob(file + "*")
 	require.NoError(t, err)
 	assert.Equal(t, []string{file}, entries)
+}
+
+// TestADatabaseIsNamed: a ledger in a database is not read, and the window says so.
+func TestADatabaseIsNamed(t *testing.T) {
+	s, _, path := home(t, "text")
+	files := s.Lookup
+	s.Lookup = func(name string) (string, bool) {
+		if name == "MCP_PRUNER_STORE" {
+			return "postgres://user:word@127.0.0.1:1/none", true
+		}
+		return files(name)
+	}
+	w, ok := s.Window(t.Context(), transcript{path: path}, keyOf(path, ""))
+	require.True(t, ok)
+	require.Contains(t, w.Failed, "the ledger is in a database")
+	require.NotContains(t, w.Failed, "word")
 }
 
 // TestNothing: without sessions, state or ledger there is an empty list, and nothing is created.

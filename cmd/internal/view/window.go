@@ -92,7 +92,9 @@ func (s Sources) open(ctx context.Context, path, key string) (o opened, ok bool)
 		}
 		o, ok = opened{path: path, bill: bill.New(session, bill.PricesOf(session)), cuts: noted.of(path, session.ID)}, true
 	})
-	if file := s.ledgerFile(); ok && file != "" {
+	if s.database() {
+		o.failed = "the ledger is in a database, which this page does not read: what the proxy cleared is not shown"
+	} else if file := s.ledgerFile(); ok && file != "" {
 		var err error
 		if o.cleared, o.usage, err = sqlite.ReadSession(ctx, file, contextgc.SessionID(o.bill.Session.ID)); err != nil {
 			o.failed = err.Error()
