@@ -11,7 +11,7 @@ import (
 // returns the function to tell of all other requests.
 func addTelemetry(p *states.Pipeline, o Options) (answered func(method string, code int, took time.Duration)) {
 	t := telemetry.Open(telemetry.Options{
-		Metrics: o.Settings.Metrics, Env: o.Env, Version: o.Version, Transport: networks[o.Transport], Emit: o.Emit,
+		Metrics: o.Settings.Metrics, Token: o.Settings.MetricsToken, Env: o.Env, Version: o.Version, Transport: networks[o.Transport], Emit: o.Emit,
 	})
 	p.Observers = append(p.Observers, t.Observers...)
 	if t.Close != nil {

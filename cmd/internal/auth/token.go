@@ -19,7 +19,7 @@ func ReadToken(path string) (Token, error) {
 		return "", err
 	case !info.Mode().IsRegular() || info.Size() > maxToken:
 		return "", fmt.Errorf("%s: want a file of at most %d bytes", path, maxToken)
-	case othersMayRead(runtime.GOOS, info.Mode()):
+	case othersMayRead(runtime.GOOS, info.Mode(), isMounted(info)):
 		return "", fmt.Errorf("%s: others may read it; chmod 600", path)
 	}
 	raw, err := os.ReadFile(path)
@@ -34,7 +34,11 @@ func ReadToken(path string) (Token, error) {
 }
 
 // othersMayRead reports whether the mode of a file lets other users read or change it. On Windows the mode says
-// nothing about other users.
-func othersMayRead(system string, mode os.FileMode) bool {
-	return system != "windows" && mode.Perm()&0o077 != 0
+// nothing about other users. A mounted file belongs to root, and its group is how the program may read it.
+func othersMayRead(system string, mode os.FileMode, mounted bool) bool {
+	others := os.FileMode(0o077)
+	if mounted {
+		others &^= 0o040
+	}
+	return system != "windows" && mode.Perm()&others != 0
 }

@@ -42,7 +42,7 @@ func serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *server
 // assembleProxy creates the proxy's parts. Without a ledger everything passes through: a broken ledger must not stop an
 // agent. sync waits until the log has all events emitted so far.
 func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o Options, emit func(event.Event), sync func()) (*server, func()) {
-	told := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Env: p.Env, Version: o.Version, Emit: emit})
+	told := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Token: c.MetricsToken, Env: p.Env, Version: o.Version, Emit: emit})
 	closeTelemetry := func() {
 		if told.Close != nil {
 			_ = told.Close() // no one is left to report an error to

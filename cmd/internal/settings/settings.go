@@ -59,8 +59,9 @@ type Settings struct {
 	GCKeep           time.Duration // a session not used for longer leaves the ledger; 0: never
 	GCMaxBytes       int64         // size above which the sessions not used for longest leave it; 0: no limit
 
-	LogLevel string // the lowest level printed on standard error
-	Metrics  string // address of GET /metrics; "" for none
+	LogLevel     string // the lowest level printed on standard error
+	Metrics      string // address of GET /metrics; "" for none
+	MetricsToken string // file with the token that it asks for; "" for none
 
 	// For the servers over HTTP.
 

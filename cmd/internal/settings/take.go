@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // take validates a value and stores it in the settings. It reports whether the value is valid.
@@ -121,7 +123,7 @@ func takeRoot(s *Settings, v string) bool {
 	return err == nil && info.IsDir()
 }
 
-// takeMetrics takes an address to listen on. A port alone means the loopback address.
+// takeMetrics takes an address to listen on. A port alone means the loopback address. Others need a token elsewhere.
 func takeMetrics(s *Settings, v string) bool {
 	if v == "" {
 		return true
@@ -132,7 +134,7 @@ func takeMetrics(s *Settings, v string) bool {
 	}
 	s.Metrics = net.JoinHostPort(host, port)
 	_, err = strconv.ParseUint(port, 10, 16)
-	return err == nil && host != ""
+	return err == nil && host != "" && (web.IsLoopback(host) || s.MetricsToken != "")
 }
 
 // The two kinds of places in [Store].

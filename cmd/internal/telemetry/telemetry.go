@@ -13,6 +13,7 @@ import (
 // Options configures metrics and spans.
 type Options struct {
 	Metrics   string   // address of GET /metrics; "": not served
+	Token     string   // file with the token that it asks for; "": it asks for none
 	Env       []string // contains OpenTelemetry's variables
 	Version   string   // of this program
 	Transport string   // transport of the calls: pipe or tcp; "": the calls are not MCP

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -174,6 +176,34 @@ func TestMetricsAreNotForWebPages(t *testing.T) {
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	assert.Equal(t, http.StatusForbidden, answer.StatusCode)
+}
+
+// TestMetricsAskForTheirToken: with a token nobody reads the metrics without it, and beyond loopback nobody does without one.
+func TestMetricsAskForTheirToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte(secret+"\n"), 0o600))
+	for _, o := range []Options{{Metrics: "127.0.0.1:0", Token: file}, {Metrics: "0.0.0.0:0", Token: file}, {Metrics: "0.0.0.0:0"}} {
+		var logs eventLog
+		o.Emit = logs.emit
+		_, end := pipeline(t, o)
+		url := strings.Replace(logs.first("mcp_pruner.metrics_ready")["url"].(string), "[::]", "127.0.0.1", 1)
+		for sent, want := range map[string]int{"": 401, "Bearer ": 401, "Bearer other": 401, "Bearer " + secret: map[bool]int{true: 200, false: 401}[o.Token != ""]} {
+			r, err := http.NewRequest(http.MethodGet, url, nil)
+			require.NoError(t, err)
+			r.Header.Set("Authorization", sent)
+			answer, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			_ = answer.Body.Close()
+			assert.Equal(t, want, answer.StatusCode, "%s %q", o.Metrics, sent)
+		}
+		end()
+	}
+	require.NoError(t, os.Chmod(file, 0o644))
+	var logs eventLog
+	p, end := pipeline(t, Options{Metrics: "127.0.0.1:0", Token: file, Emit: logs.emit})
+	defer end()
+	assert.Empty(t, p.Observers)
+	assert.Contains(t, logs.first("mcp_pruner.warning")["message"], "others may read it")
 }
 
 func TestAPortThatIsTakenIsSaidAndStopsNothing(t *testing.T) {
