@@ -87,11 +87,10 @@ func (s *Stored) Check(ctx context.Context, credential string) (Caller, error) {
 		return Caller{}, ErrUnknown
 	}
 	hash := HashOf(credential)
-	last, seen, retry := s.remembered(string(hash))
+	last, seen, retry, err := s.remembered(string(hash))
 	if seen && s.now().Sub(last.at) < fresh {
 		return s.current(last.caller)
 	}
-	err := s.why
 	if retry {
 		var c Caller
 		var ok bool
@@ -116,12 +115,12 @@ func (s *Stored) current(c Caller) (Caller, error) {
 	return c, nil
 }
 
-// remembered returns what is known of a key, and whether the store may be asked now.
-func (s *Stored) remembered(hash string) (last confirmed, seen, retry bool) {
+// remembered returns what is known of a key, whether the store may be asked now, and why it failed when it was asked last.
+func (s *Stored) remembered(hash string) (last confirmed, seen, retry bool, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, seen = s.known[hash]
-	return last, seen, s.failed.IsZero() || s.now().Sub(s.failed) >= askAgainAfter
+	return last, seen, s.failed.IsZero() || s.now().Sub(s.failed) >= askAgainAfter, s.why
 }
 
 // ask asks the store and remembers what it says. The time of the answer is that of the question: the key may be revoked in
