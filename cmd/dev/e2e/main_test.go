@@ -139,6 +139,9 @@ func fakeServer(how string) {
 	case "die": // right after the handshake
 		fakeHandshake()
 		os.Exit(3)
+	case "team":
+		teamServer()
+		os.Exit(0)
 	case "hang": // ignores the end of its input, too
 		for {
 			time.Sleep(time.Hour)
