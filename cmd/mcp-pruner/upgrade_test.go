@@ -50,9 +50,10 @@ func TestUpgrade(t *testing.T) {
 		line := u.here(f.Name)
 		if strings.HasSuffix(line, "--uninstall") && written != nil {
 			now := u.clientFiles()
-			for _, files := range []map[string]string{written, now} { // init adds what the hooks of these have got since
+			for _, files := range []map[string]string{written, now} { // init adds to these what their hooks got since
 				delete(files, u.here("/home/user/.claude/settings.json"))
 				delete(files, u.here("/home/user/.config/opencode/plugins/mcp-pruner.js"))
+				delete(files, u.here("/home/user/.gemini/settings.json"))
 			}
 			assert.Equal(t, written, now, "init changed what was there already")
 			written = nil
