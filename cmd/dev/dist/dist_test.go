@@ -154,6 +154,7 @@ func TestLinuxPackages(t *testing.T) {
 			for _, place := range append(places, c.zsh) {
 				assert.NoFileExists(t, filepath.Join(root, place))
 			}
+			assert.NoDirExists(t, filepath.Join(root, documents))
 		})
 	}
 }

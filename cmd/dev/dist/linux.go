@@ -16,6 +16,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
+// documents is the folder of a package for its README, changelog and licences.
+const documents = "/usr/share/doc/mcp-pruner/"
+
 // zshFolders are where the distributions of each format look for completions of zsh.
 var zshFolders = map[string]string{"deb": "/usr/share/zsh/vendor-completions/", "rpm": "/usr/share/zsh/site-functions/"}
 
@@ -46,6 +49,9 @@ func (r *release) linuxPackage(format, arch string, program []byte) error {
 		Description: "Sends coding agents only the lines of a tool's output that matter", MTime: r.when, DisableGlobbing: true,
 		Overridables: nfpm.Overridables{Recommends: []string{"ripgrep"}, RPM: nfpm.RPM{BuildHost: "localhost"}},
 	})
+	if format == "rpm" { // dpkg removes an empty folder by itself, rpm only one that it owns
+		info.Contents = files.Contents{{Destination: documents, Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.when, Owner: "root", Group: "root"}}}
+	}
 	for _, f := range append([]file{{name: "mcp-pruner", mode: 0o755, data: program}, {name: "jeeves-mcp-pruner", link: "mcp-pruner"}}, r.extras...) {
 		if info.Contents, err = r.packed(info.Contents, dir, format, f); err != nil {
 			return err
@@ -85,7 +91,6 @@ func (r *release) packed(contents files.Contents, dir, format string, f file) (f
 // placeOf returns where a system has a file of the archives, or "" if a package does not have it. Pages other than the README are
 // left out: nobody looks for them there.
 func placeOf(name, format string) string {
-	const documents = "/usr/share/doc/mcp-pruner/"
 	switch base := path.Base(name); {
 	case name == "mcp-pruner" || name == "jeeves-mcp-pruner":
 		return "/usr/bin/" + name
