@@ -168,7 +168,7 @@ func again(err error) bool {
 func (db *DB) rests() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if db.failing == nil || time.Now().After(db.resting) {
+	if db.failing == nil || refused(db.failing) || time.Now().After(db.resting) {
 		if db.failing != nil {
 			db.resting = time.Now().Add(restAfterFailure) // one tries, the others go on without
 		}
@@ -207,10 +207,19 @@ func unreachable(err error) bool {
 	case "08", "53", "57", "58": // connection, resources such as a full disk, operator, system
 		return true
 	}
-	return e.Code == readOnly
+	return refused(err)
 }
 
-const readOnly = "25006"
+// refused reports whether a server that answers would not write. It still serves what only reads, and says no at once.
+func refused(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == readOnly || e.Code == diskFull)
+}
+
+const (
+	readOnly = "25006"
+	diskFull = "53100"
+)
 
 // Failing returns why the database could not be used at the last try, or nil.
 func (db *DB) Failing() error {
