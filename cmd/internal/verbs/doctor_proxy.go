@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
@@ -28,10 +29,19 @@ func proxyOf(ctx context.Context, p command.Process, c initcmd.Proxied) finding 
 	case err != nil && c.Starts && proxy.NotRunning(err):
 		return finding{what: c.Client, found: fmt.Sprintf("proxy at %s, by %s: not running now; the client starts it with its next session", c.Address, c.File)}
 	case err != nil:
-		return finding{c.Client, fmt.Sprintf("%s at %s (%v), so that the client has no API: \"mcp-pruner proxy --ensure --port 8787\" starts it, \"mcp-pruner init %s --proxy --uninstall\" does without",
-			noProxy, c.Address, err, c.Client), noProxy}
+		return finding{c.Client, fmt.Sprintf("%s at %s (%v), so that the client has no API: %s, \"mcp-pruner init %s --proxy --uninstall\" does without",
+			noProxy, c.Address, err, remedy(c.Address, err), c.Client), noProxy}
 	case now.Status != proxy.OK:
 		return finding{c.Client, fmt.Sprintf("the proxy at %s %s: %s", c.Address, proxyPasses, now.Message), proxyPasses}
 	}
 	return finding{what: c.Client, found: fmt.Sprintf("proxy at %s answers (policy %s, %d requests, %d results replaced)", c.Address, now.Policy, now.Requests, now.Replaced)}
+}
+
+// remedy says how a client's proxy comes to answer. Where another program listens, a start would only fail.
+func remedy(address string, err error) string {
+	port := address[strings.LastIndexByte(address, ':')+1:]
+	if proxy.NotRunning(err) {
+		return fmt.Sprintf("\"mcp-pruner proxy --ensure --port %s\" starts it", port)
+	}
+	return fmt.Sprintf("port %s is taken by something that is not a proxy of yours: end that program, and then \"mcp-pruner proxy --ensure --port %s\" starts the proxy", port, port)
 }
