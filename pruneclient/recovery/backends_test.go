@@ -56,11 +56,10 @@ func inSQLite(t *testing.T) opener {
 	return func(s recovery.Settings) (*recovery.Store, error) { return sqlite.Open(path, s) }
 }
 
-// inPostgres returns backends in databases of one server.
-func inPostgres(t *testing.T) map[string]func(*testing.T) opener {
-	server := postgrestest.Start(t)
+// inPostgres returns backends in databases of one server, whose names through changes.
+func inPostgres(server *postgrestest.Server, through func(name string) string) map[string]func(*testing.T) opener {
 	return map[string]func(*testing.T) opener{"postgres": func(t *testing.T) opener {
-		name := server.Database(t)
+		name := through(server.Database(t))
 		return func(s recovery.Settings) (*recovery.Store, error) {
 			db, err := postgres.Open(postgres.Settings{Name: name})
 			require.NoError(t, err)
@@ -81,7 +80,7 @@ func (open opener) store(t *testing.T, s recovery.Settings) *recovery.Store {
 	return store
 }
 
-// TestBackends is what every backend passes, and TestBackendInPostgres the same with a database.
+// TestBackends is what every backend passes; TestBackendInPostgres and TestBackendBehindPgbouncer are the same with a database.
 func TestBackends(t *testing.T) {
 	passes(t, backends)
 	passesShared(t, shared)
@@ -91,7 +90,14 @@ func TestBackends(t *testing.T) {
 }
 
 func TestBackendInPostgres(t *testing.T) {
-	in := inPostgres(t)
+	in := inPostgres(postgrestest.Start(t), func(name string) string { return name })
+	passes(t, in)
+	passesShared(t, in)
+}
+
+func TestBackendBehindPgbouncer(t *testing.T) {
+	server := postgrestest.Start(t)
+	in := inPostgres(server, server.Pooled(t))
 	passes(t, in)
 	passesShared(t, in)
 }

@@ -30,14 +30,23 @@ var ledgers = map[string]func(t *testing.T, now func() time.Time) (open func() c
 	},
 }
 
-// TestLedgers is what every implementation passes, and TestLedgerInPostgres the same with a database.
+// TestLedgers is what every implementation passes; TestLedgerInPostgres and TestLedgerBehindPgbouncer are the same with a database.
 func TestLedgers(t *testing.T) { passes(t, ledgers) }
 
 func TestLedgerInPostgres(t *testing.T) {
+	inPostgres(t, postgrestest.Start(t), func(name string) string { return name })
+}
+
+func TestLedgerBehindPgbouncer(t *testing.T) {
 	server := postgrestest.Start(t)
+	inPostgres(t, server, server.Pooled(t))
+}
+
+func inPostgres(t *testing.T, server *postgrestest.Server, through func(name string) string) {
+	t.Helper()
 	passes(t, map[string]func(t *testing.T, now func() time.Time) (open func() contextgc.Ledger){
 		"postgres": func(t *testing.T, now func() time.Time) func() contextgc.Ledger {
-			name := server.Database(t)
+			name := through(server.Database(t))
 			return func() contextgc.Ledger {
 				db, err := postgres.Open(postgres.Settings{Name: name})
 				require.NoError(t, err)

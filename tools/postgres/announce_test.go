@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,45 @@ import (
 // without, and the replicas share their keys.
 func TestAnnouncements(t *testing.T) {
 	name := postgrestest.Start(t).Database(t)
-	for kind, direct := range map[string]string{"listening": name, "polling": ""} {
+	announce(t, name, name)
+}
+
+// TestAnnouncementsBehindPgbouncer: the same in transaction mode, which has no LISTEN: that goes past it.
+func TestAnnouncementsBehindPgbouncer(t *testing.T) {
+	server := postgrestest.Start(t)
+	through := server.Pooled(t)
+	name := server.Database(t)
+	announce(t, through(name), name)
+
+	db, err := postgres.Open(postgres.Settings{Name: through(name), Direct: name + "&application_name=direct"})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, db.Close()) }()
+	ctx, stop := context.WithCancel(t.Context())
+	var hearing sync.WaitGroup
+	hearing.Go(func() { db.Hear(ctx, func(string, []byte) bool { return false }) })
+	require.Eventually(t, func() bool {
+		var listening bool
+		require.NoError(t, db.Read(t.Context(), func(ctx context.Context, q postgres.Querier) error {
+			return q.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name = 'direct' AND query LIKE 'LISTEN%')`).Scan(&listening)
+		}))
+		return listening
+	}, time.Minute, 10*time.Millisecond)
+	stop()
+	hearing.Wait()
+}
+
+// TestMigratePastPgbouncer: a migration uses the direct name alone.
+func TestMigratePastPgbouncer(t *testing.T) {
+	server := postgrestest.Start(t)
+	empty := server.Empty(t)
+	_, to, err := postgres.Migrate(t.Context(), postgres.Settings{Name: "postgres:///nowhere?host=" + t.TempDir(), Direct: empty})
+	require.NoError(t, err)
+	assert.Equal(t, postgres.Latest(), to)
+}
+
+func announce(t *testing.T, name, direct string) {
+	t.Helper()
+	for kind, direct := range map[string]string{"listening": direct, "polling": ""} {
 		t.Run(kind, func(t *testing.T) {
 			db, err := postgres.Open(postgres.Settings{Name: name, Direct: direct})
 			require.NoError(t, err)

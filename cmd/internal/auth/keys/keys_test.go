@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
 )
 
-// TestKeysInAFile and TestKeysInADatabase are what every implementation passes. open opens one store again and again, as
+// TestKeysInAFile, TestKeysInADatabase and TestKeysBehindPgbouncer are what every implementation passes. open opens one store again and again, as
 // other processes would.
 func TestKeysInAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "keys.db")
@@ -27,8 +27,15 @@ func TestKeysInAFile(t *testing.T) {
 	})
 }
 
-func TestKeysInADatabase(t *testing.T) {
-	name := postgrestest.Start(t).Database(t)
+func TestKeysInADatabase(t *testing.T) { inDatabase(t, postgrestest.Start(t).Database(t)) }
+
+func TestKeysBehindPgbouncer(t *testing.T) {
+	server := postgrestest.Start(t)
+	inDatabase(t, server.Pooled(t)(server.Database(t)))
+}
+
+func inDatabase(t *testing.T, name string) {
+	t.Helper()
 	passes(t, func(t *testing.T) keys.Keys {
 		db, err := postgres.Open(postgres.Settings{Name: name})
 		require.NoError(t, err)
