@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -12,15 +13,15 @@ const (
 	missWindow = time.Minute
 )
 
-// misses counts, by subject, the questions for ids that were not found.
-type misses struct {
+// Misses counts, by subject, the questions for ids that were not found. It is safe for concurrent use.
+type Misses struct {
 	mu    sync.Mutex
 	since time.Time // when the window began
 	count map[string]int
 }
 
-// exceeded reports whether a subject has had its misses in this window.
-func (m *misses) exceeded(subject string, now time.Time) bool {
+// Exceeded reports whether a subject has had its misses in this window.
+func (m *Misses) Exceeded(subject string, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.count == nil || now.Sub(m.since) >= missWindow || now.Before(m.since) {
@@ -29,13 +30,16 @@ func (m *misses) exceeded(subject string, now time.Time) bool {
 	return m.count[subject] >= maxMisses
 }
 
-// add counts a miss and reports whether it is the last one that the subject has in this window.
-func (m *misses) add(subject string) (last bool) {
+// Add counts a miss, after Exceeded was asked, and reports the last one that the subject has in this window.
+func (m *Misses) Add(subject string, report func(message string)) {
 	if subject == "" {
-		return false
+		return
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.count[subject]++
-	return m.count[subject] == maxMisses
+	last := m.count[subject] == maxMisses
+	m.mu.Unlock()
+	if last {
+		report(fmt.Sprintf("subject %q asked for %d ids that it does not have: for up to %s it is told that it has none", subject, maxMisses, missWindow))
+	}
 }

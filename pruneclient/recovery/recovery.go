@@ -52,7 +52,7 @@ var ErrTaken = errors.New("the id is taken")
 type Store struct {
 	settings Settings
 	backend  Backend
-	misses   misses
+	misses   Misses
 }
 
 // Backend stores the texts of a [Store]: in memory, or as package sqlite does. It drops texts older than the TTL and, oldest
@@ -143,7 +143,7 @@ func (s *Store) put(ctx context.Context, id, text string) (string, error) {
 // Get returns the text with an id, or *NotFound if the id is unknown or expired.
 func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 	owner, now := subject.Of(ctx), s.settings.Now()
-	if s.misses.exceeded(owner, now) {
+	if s.misses.Exceeded(owner, now) {
 		return Text{}, &NotFound{ID: id}
 	}
 	text, ok, err := s.backend.Get(ctx, id, now)
@@ -151,9 +151,7 @@ func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 		return Text{}, fmt.Errorf("read the original: %w", err)
 	}
 	if !ok {
-		if s.misses.add(owner) {
-			s.settings.Report(fmt.Sprintf("subject %q asked for %d ids that it does not have: for up to %s it is told that it has none", owner, maxMisses, missWindow))
-		}
+		s.misses.Add(owner, s.settings.Report)
 		return Text{}, &NotFound{ID: id}
 	}
 	return NewText(text), nil

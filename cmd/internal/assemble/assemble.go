@@ -86,11 +86,16 @@ func Server(o Options) (*mcpserver.Server, error) {
 	}), nil
 }
 
+// warn returns a function that emits a message for the operator.
+func warn(o Options) func(message string) {
+	return func(m string) { o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": m})) }
+}
+
 // openStore opens the store of originals.
 func openStore(o Options) (*recovery.Store, error) {
 	limits := recovery.Settings{
 		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes,
-		Report: func(m string) { o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": m})) },
+		Report: warn(o),
 	}
 	place, err := stores.Recovery(o.Settings)
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -27,7 +28,8 @@ func addLedger(p *states.Pipeline, o Options) error {
 	}
 	project := contextgc.ProjectOf(o.Settings.Root)
 	if offers {
-		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(store.Index, store.Name(), o.Settings.Root)}.Tools()...)
+		index := limited{store.Index, &recovery.Misses{}, warn(o)}
+		p.Tools = append(p.Tools, contextgc.Toolset{Store: store, Project: project, Shown: ledger.Shown(index, store.Name(), o.Settings.Root)}.Tools()...)
 	}
 	failed := func(err error) { tell(err.Error()) }
 	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: failed})
