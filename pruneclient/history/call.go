@@ -86,6 +86,9 @@ func ParseCall(tool string, args map[string]any) ToolCall {
 		c.File = text("file_path", "filePath", "path", "notebook_path", "absolute_path")
 		c.Offset, c.Limit = number(args, "offset", "start_line"), number(args, "limit")
 		end := number(args, "end_line")
+		if tool == agent.QwenReads && number(args, "offset") > 0 {
+			c.Offset++
+		}
 		if lines, _ := args["view_range"].([]any); len(lines) == 2 { // Copilot CLI; an end of -1 is that of the file
 			ends := map[string]any{"from": lines[0], "to": lines[1]}
 			c.Offset, end = number(ends, "from"), number(ends, "to")

@@ -11,6 +11,9 @@ import (
 
 func TestParseCall(t *testing.T) {
 	require.Equal(t, ToolCall{Kind: Read, Tool: "Read", File: "a.go", Offset: 10, Limit: 5}, ParseCall("Read", map[string]any{"file_path": "a.go", "offset": 10.0, "limit": 5.0}))
+	zero := ParseCall("read_file", map[string]any{"file_path": "a.go", "offset": 300.0, "limit": 5.0})
+	require.Equal(t, []int{301, 5}, []int{zero.Offset, zero.Limit}, "Qwen Code counts from 0")
+	require.Zero(t, ParseCall("read_file", map[string]any{"file_path": "a.go", "offset": 0.0}).Offset)
 	require.Equal(t, "ls -l", ParseCall("shell", map[string]any{"command": []any{"bash", "-lc", "ls -l"}}).Command)
 	require.Equal(t, Other, ParseCall("mcp__github__read", nil).Kind, "another server's tool")
 	require.Equal(t, Read, ParseCall("mcp__pruner__read", nil).Kind)

@@ -34,6 +34,10 @@ var Qwen = Client{
 	Secrets:         []string{"QWEN_", "OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
 }
 
+// QwenReads is Qwen Code's tool that reads files. The offset that it is given counts lines from 0, as measured with
+// 0.24.4.
+const QwenReads = "read_file"
+
 // qwenRules are those of the Gemini CLI and its own.
 var qwenRules = append([]Setting{
 	{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "ask"}, Refuses}, {[]string{"permissions", "allow"}, Allows},
