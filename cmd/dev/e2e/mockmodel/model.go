@@ -34,6 +34,9 @@ type Turn struct {
 type Model struct {
 	URL string // the address, set by Start
 
+	// Counts lets Chat Completions report a token per four bytes of the request, as a model would, not always the same number.
+	Counts bool
+
 	mux      *http.ServeMux
 	turns    []Turn
 	mu       sync.Mutex
@@ -105,6 +108,7 @@ func (m *Model) receive(w http.ResponseWriter, r *http.Request, body any, isTurn
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return false
 	}
+	r.ContentLength = int64(len(raw)) // which a client need not give
 	if isTurn() {
 		m.mu.Lock()
 		m.requests = append(m.requests, Request{Path: r.URL.Path, Body: raw})
