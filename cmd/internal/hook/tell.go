@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
@@ -44,16 +45,43 @@ func (s state) tells(call agent.Call) bool {
 	return !isOff(v) && !offIn(s.project(call.Folder), settings.Tell)
 }
 
-// netOf returns the net of a session's cuts by its transcripts, nil if they cannot be read in time.
+// netOf returns the net of a session's cuts by its transcripts, nil if they cannot be read in time. Clients write a transcript
+// shortly after they run hooks, so it waits for a first turn's results.
 func netOf(ctx context.Context, list []notes.Note) *notes.Net {
-	for _, n := range list {
-		if info, err := os.Stat(n.Transcript); !n.Back && (err != nil || info.Size() > maxBilled) {
+	read := int64(-1)
+	for waited := time.Duration(0); ; waited += lookAgain {
+		size, ok := billed(list)
+		if !ok {
 			return nil
 		}
+		if size != read {
+			read = size
+			gain, err := savings.Of(ctx, list)
+			if err != nil {
+				return nil
+			}
+			if gain.Known.Results > 0 {
+				return &notes.Net{Tokens: gain.Total.Net, Again: gain.Total.Again}
+			}
+		}
+		if waited >= lateBy {
+			return nil
+		}
+		pause(lookAgain)
 	}
-	gain, err := savings.Of(ctx, list)
-	if err != nil || gain.Known.Results == 0 {
-		return nil
+}
+
+// billed returns the size in bytes of all transcripts with cut results. It is not ok if one is missing or too long.
+func billed(list []notes.Note) (size int64, ok bool) {
+	for _, n := range list {
+		if n.Back {
+			continue
+		}
+		info, err := os.Stat(n.Transcript)
+		if err != nil || info.Size() > maxBilled {
+			return 0, false
+		}
+		size += info.Size()
 	}
-	return &notes.Net{Tokens: gain.Total.Net, Again: gain.Total.Again}
+	return size, true
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -88,4 +89,18 @@ func TestTheNetIsCharged(t *testing.T) {
 	said, charged := told()
 	require.Contains(t, said, "1 result cut, 8.6k tokens less, 1 fetched again, net ")
 	require.Greater(t, charged.Rereads, 0.1*40_000, "the turn read the whole context once more")
+}
+
+// TestTheNetOfALateTranscript: a client may write a turn's results after the hook at its end has begun.
+func TestTheNetOfALateTranscript(t *testing.T) {
+	defer func(before func(time.Duration)) { pause = before }(pause)
+	w := newWorld(t)
+	lines := story("short", 40_000)
+	writeLines(t, w.transcript, lines[:1])
+	notes.Add(filepath.Join(w.state, "mcp-pruner"), notes.Note{
+		Client: "claude", Session: "s", Transcript: w.transcript, Call: "t1", Tool: "Read", ID: "prn_00000001", Tokens: 9000, Sent: 400,
+	})
+	pause = func(time.Duration) { writeLines(t, w.transcript, lines) }
+	stop := map[string]any{"hook_event_name": "Stop", "session_id": "s", "transcript_path": w.transcript, "cwd": w.state}
+	require.Contains(t, w.hook([]string{"claude"}, stop), "net +12.5k fresh input tokens")
 }
