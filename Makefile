@@ -93,8 +93,9 @@ quick: check-fmt vet
 # and of the gateway run them with it. The development programs that start no goroutine are a list of what is left.
 ALONE := /(pruneclient/lineprune|tools/upstream$$)
 DEV_ALONE := /cmd/dev/(bill|causes|commonwords|dist|exact|folds|house|picture|quality|report|train)(/|$$)
-# $(call tests,RACE,WHERE,GREP) tests the packages of a module that grep picks.
-tests = $(GO) -C $(2) test $(1) $$($(GO) -C $(2) list ./... | grep $(3)) || failed=1
+# $(call tests,RACE,WHERE,GREP) tests the packages of a module that grep picks. The proxy's take nine minutes
+# with the race detector on two loaded processors.
+tests = $(GO) -C $(2) test -timeout 20m $(1) $$($(GO) -C $(2) list ./... | grep $(3)) || failed=1
 
 # All four run even if one fails.
 test: rg
