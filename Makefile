@@ -10,6 +10,7 @@
 # make context-eval   what switching off unused parts of the prefix saves there (FIXTURES=folder), into docs/CONTEXT.md
 # make e2e        real clients against the real server (installs them from npm), and the container image
 # make e2e-all    the same with five more clients and two SDKs
+# make pgbouncer  the stores of a team behind a pgbouncer in transaction mode, where one is installed
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
 # make live       recorded sessions through the running proxy, beside what replay says (FIXTURES=folder)
@@ -40,7 +41,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint quick test bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all soak live plan wire house fuzz docs site picture pictures dist licenses versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint quick test bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all pgbouncer soak live plan wire house fuzz docs site picture pictures dist licenses versions vulns rg
 
 all: fmt vet lint test
 
@@ -141,6 +142,9 @@ e2e:
 # With the clients that take long to install, and the programs of docs/clients/sdks.md.
 e2e-all:
 	$(GO) -C cmd/dev test -tags 'e2e all' -count=1 -timeout 60m -v ./e2e/...
+
+pgbouncer:
+	PGBOUNCER_TESTS=1 $(GO) test -count=1 -run Pgbouncer ./tools/postgres ./tools/contextgc ./pruneclient/recovery ./cmd/internal/auth/keys
 
 # docs/STATES.md and the archive of tables are made from the tables in fsm/.
 docs:

@@ -15,9 +15,13 @@ import (
 
 // Pooled starts a pgbouncer in transaction mode in front of the server and returns a function that makes the name of a
 // database there from its name here. Its few connections are shared, so that work which relies on the state of a session
-// meets that of others. It skips the test where pgbouncer is not installed.
+// meets that of others. It skips the test where pgbouncer is not installed, and unless PGBOUNCER_TESTS is set: a whole suite
+// through three connections takes minutes on a loaded machine, and statements reach their time limit (make pgbouncer).
 func (s *Server) Pooled(t testing.TB) (through func(name string) string) {
 	t.Helper()
+	if os.Getenv("PGBOUNCER_TESTS") == "" {
+		t.Skip("make pgbouncer runs it")
+	}
 	bin, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		t.Skip("pgbouncer is not installed: apt-get install pgbouncer")
