@@ -294,7 +294,7 @@ func (r *recorder) edits(c history.ToolCall) []string {
 	return files
 }
 
-// WithoutNeeds returns the session of a model that never needs a cleared result again.
+// WithoutNeeds returns a copy of the session in which no later call needs a cleared result.
 func (t Tape) WithoutNeeds() Tape {
 	events := slices.Clone(t.Events)
 	for i := range events {

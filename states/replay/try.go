@@ -120,7 +120,7 @@ func (a *attempt) count(noted bool) {
 	a.header = max(tokens.Claude(sent)-a.kept, 0)
 }
 
-// asks reports whether a model writes a question with a call. It does not when it is about to edit the file.
+// asks reports whether the model sends a question with a call. Before it edits a file it sends none.
 func (t *trial) asks(result int) bool {
 	careful := t.attempts[result].decision.Careful
 	if t.with.Asks != nil {

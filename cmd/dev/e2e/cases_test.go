@@ -200,7 +200,7 @@ func (c hookedClient) noHook(t *testing.T) {
 	}
 }
 
-// files returns the settings below the home folder, by path.
+// files returns the text of each settings file and plugin in the home folder, by path.
 func (w *world) files() map[string]string {
 	found := map[string]string{}
 	_ = filepath.WalkDir(w.home, func(path string, d fs.DirEntry, err error) error {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// load is what clients asked for and got while things broke.
+// load counts the answers that the clients of a team got, and keeps the wrong ones.
 type load struct {
 	team    *team
 	http    *http.Client
@@ -139,7 +139,7 @@ func (a *agent) open() bool {
 
 var pruneID = regexp.MustCompile(`prn_[0-9a-f]+`)
 
-// round asks for a report and for the part that was left out of it, and compares both with what they must be.
+// round calls the tool report, recovers the lines that were cut from its result, and checks both texts.
 func (a *agent) round(job string) {
 	if !a.modern && a.session == "" && !a.open() {
 		a.load.refuse("initialize")

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// teamServer is an MCP server for the tests of a team. report returns a log of which one line matters. wait takes a number of
-// seconds and writes to a file when it has begun, and how it ended. It returns at the end of its input.
+// teamServer is an MCP server for the tests of a team, over standard input, until that ends. Its tool report returns a log in which
+// one line matters. Its tool wait takes a number of seconds; it records in a file that it has begun, and later how it ended.
 func teamServer() {
 	s := teamCalls{ended: map[string]chan struct{}{}}
 	in := json.NewDecoder(os.Stdin)

@@ -211,7 +211,7 @@ func TestNewerClientsNoHook(t *testing.T) {
 	}
 }
 
-// hooked returns the client with its own tool that reads.
+// hooked returns the cases of a client whose hooks are on, with the calls of its own tools.
 func (c newer) hooked() hookedClient {
 	h := hookedClient{client: c.client, options: c.init, file: c.file, run: (*world).alone, text: c.text, path: "path", from: 300, kept: "func openLedger", cut: "handler40 "}
 	h.shell = func(command string) mockmodel.Turn {

@@ -120,9 +120,9 @@ func TestManagedStatusLine(t *testing.T) {
 	assert.NotContains(t, string(text), "statusLine")
 }
 
-// TestFirstCutInThreeClients: a home with three clients and nothing of ours; one command sets all of them up, and the first result of each
-// is cut. The times are logged: the machine decides them, and whether opencode, which waits for it once a plugin is there, has
-// to fetch a package.
+// TestFirstCutInThreeClients: in a home with three clients and nothing of ours, one command sets all of them up, and each client's
+// first result is cut. The times are logged only: they depend on the machine, and on whether opencode has to fetch a package first,
+// as it does once it has a plugin.
 func TestFirstCutInThreeClients(t *testing.T) {
 	w := newWorld(t, only("claude"))
 	w.env = append(w.env, "XDG_STATE_HOME="+filepath.Join(w.home, "state"))

@@ -86,7 +86,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	}), nil
 }
 
-// warn returns a function that emits a message for the operator.
+// warn returns a function that writes a message for the operator into the event log.
 func warn(o Options) func(message string) {
 	return func(m string) { o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": m})) }
 }

@@ -129,7 +129,8 @@ func escaped(text []byte) (r rune, size int) {
 	return rune(code), 6
 }
 
-// hasControl reports whether a text has a control character, which a JSON string must escape. It looks at eight bytes at once.
+// hasControl reports whether a text contains a control character, which JSON allows in a string only as an escape. It tests eight
+// bytes at a time.
 func hasControl(text []byte) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(text) >= 8; text = text[8:] {

@@ -71,7 +71,8 @@ func netOf(ctx context.Context, list []notes.Note) *notes.Net {
 	}
 }
 
-// billed returns the size in bytes of all transcripts with cut results. It is not ok if one is missing or too long.
+// billed returns the total size in bytes of the transcripts that the notes of cut results name. ok is false if one of them is missing
+// or longer than maxBilled.
 func billed(list []notes.Note) (size int64, ok bool) {
 	for _, n := range list {
 		if n.Back {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// keyName is the name of the key by which replicas authenticate the ids of sessions, and keyWithin how long it is waited for.
+// keyName is the name of the key with which replicas authenticate session ids. keyWithin limits the wait for the key.
 const (
 	keyName   = "sessions"
 	keyWithin = 2 * time.Second
