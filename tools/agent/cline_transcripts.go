@@ -120,14 +120,14 @@ func clinePartID(id string, part int) string {
 
 // clineParts returns the arguments of each part, as the plugin sends them.
 func clineParts(input map[string]any) (parts []map[string]any) {
-	for member, argument := range map[string]string{"commands": "command", "files": "path", "queries": "pattern"} {
-		list, _ := input[member].([]any)
+	for _, a := range []struct{ list, each string }{{"commands", "command"}, {"files", "path"}, {"queries", "pattern"}} {
+		list, _ := input[a.list].([]any)
 		for _, one := range list {
 			if args, ok := one.(map[string]any); ok {
 				parts = append(parts, args)
 				continue
 			}
-			parts = append(parts, map[string]any{argument: one})
+			parts = append(parts, map[string]any{a.each: one})
 		}
 	}
 	if parts == nil {
