@@ -173,8 +173,8 @@ func (b Body) NumberedByClaude() bool { return b.Mark == "\t" || b.Mark == "→"
 // LinesOnly reports whether the text to store is the lines without the client's words around them.
 func (b Body) LinesOnly() bool { return b.Mark != "" || b.OfFile }
 
-// text returns all that the client shows.
-func (b Body) text() string {
+// Text returns all that the client shows.
+func (b Body) Text() string {
 	if !b.LinesOnly() {
 		text, _ := b.Original()
 		return text

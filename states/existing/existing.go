@@ -93,11 +93,7 @@ const ExampleWay = DefaultBack + " prn_3ddf8b97"
 
 // saves reports whether a cut, with its header and markers, is shorter than the whole.
 func (r Result) saves(c Cut) bool {
-	sent := Text(r.Body, c, ExampleWay)
-	if r.Noted {
-		sent = ClaudeRead(r.Body, c, ExampleWay)
-	}
-	return tokens.EstimateWell(sent) < tokens.EstimateWell(r.Body.text())
+	return tokens.EstimateWell(Sent(r.Body, c, r.Noted, ExampleWay)) < tokens.EstimateWell(r.Body.Text())
 }
 
 // Prune selects the lines to keep.

@@ -210,6 +210,14 @@ func NoteFrame(tool, note string) string {
 	return "<system-reminder>\nPostToolUse:" + tool + " hook additional context: " + note + "\n</system-reminder>"
 }
 
+// Sent returns the text that a client's model is sent in place of a result. noted is Result.Noted.
+func Sent(b Body, c Cut, noted bool, way string) string {
+	if noted {
+		return ClaudeRead(b, c, way)
+	}
+	return Text(b, c, way)
+}
+
 // ClaudeRead returns the text that Claude's model is sent for a split read.
 func ClaudeRead(b Body, c Cut, way string) string {
 	main, note := Split(b, c, way)

@@ -113,11 +113,7 @@ func (t *trial) prune(ctx context.Context, a attempt, known existing.Result) att
 // count computes the tokens that a cut result would have sent.
 func (a *attempt) count(noted bool) {
 	a.kept = tokens.Claude(a.body.Shown(a.cut.Kept))
-	sent := existing.Text(a.body, a.cut, existing.ExampleWay)
-	if noted {
-		sent = existing.ClaudeRead(a.body, a.cut, existing.ExampleWay)
-	}
-	a.header = max(tokens.Claude(sent)-a.kept, 0)
+	a.header = max(tokens.Claude(existing.Sent(a.body, a.cut, noted, existing.ExampleWay))-a.kept, 0)
 }
 
 // asks reports whether the model sends a question with a call. Before it edits a file it sends none.

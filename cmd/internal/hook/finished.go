@@ -25,19 +25,12 @@ func (f finished) shown(body existing.Body) string {
 	case !f.Numbered:
 		return f.Text
 	}
-	var b strings.Builder
-	for n := range body.Lines {
-		b.WriteString(body.Line(n+1) + "\n")
-	}
-	return b.String()
+	return body.Text()
 }
 
 // sent returns the text that the model is sent in place of the whole result.
 func (f finished) sent(r *existing.Replacement, body existing.Body) string {
-	if f.Numbered {
-		return existing.ClaudeRead(body, r.Cut, r.Way)
-	}
-	return existing.Text(body, r.Cut, r.Way)
+	return existing.Sent(body, r.Cut, f.Numbered, r.Way)
 }
 
 func (f finished) body(call history.ToolCall) existing.Body {

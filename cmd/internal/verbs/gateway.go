@@ -299,7 +299,7 @@ func lost(ctx context.Context, p command.Process, servers map[string]any) map[st
 
 // takeOver moves a client's servers, or prints the moves that it would make.
 func takeOver(p command.Process, t takeover.Takeover, show bool) error {
-	do, what := t.Install, "%[1]s now go through the gateway (%[2]s). \"mcp-pruner gateway init --uninstall %[3]s\" puts them back.\n"
+	do, what := t.Install, "Now behind the gateway (%[2]s): %[1]s. \"mcp-pruner gateway init --uninstall %[3]s\" takes that back.\n"
 	if show {
 		do, what = t.Plan, "%[1]s would go through the gateway (%[2]s). Nothing was changed: \"mcp-pruner gateway init %[3]s\" does it.\n"
 	}

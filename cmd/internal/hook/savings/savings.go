@@ -39,7 +39,7 @@ func (a Part) plus(b Part) Part {
 }
 
 // ErrNone says that no hook has cut anything.
-var ErrNone = errors.New("no hook has cut anything yet; \"mcp-pruner init CLIENT\" sets hooks up")
+var ErrNone = errors.New("no hook has cut anything yet; \"mcp-pruner doctor\" says in which clients hooks are set up, \"mcp-pruner init CLIENT\" sets them up")
 
 // Of adds up what was noted, from the transcripts that the notes name.
 func Of(ctx context.Context, noted []notes.Note) (*Gain, error) {

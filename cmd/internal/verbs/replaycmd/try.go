@@ -161,8 +161,8 @@ func newSide(p replay.Prediction, columns int) side {
 			s.missed++
 		}
 	}
-	all, _ := p.Body.Original()
-	s.whole, s.sent = tokens.Claude(all), tokens.Claude(existing.Text(p.Body, p.Cut, existing.ExampleWay))
+	s.whole = tokens.Claude(p.Body.Text())
+	s.sent = tokens.Claude(existing.Sent(p.Body, p.Cut, p.Body.NumberedByClaude(), existing.ExampleWay))
 	return s
 }
 

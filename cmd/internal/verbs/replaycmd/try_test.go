@@ -3,6 +3,7 @@ package replaycmd
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // TestTry proves that try shows a cut result in two columns, with what was used later marked, and writes nothing.
@@ -42,6 +47,28 @@ func TestTry(t *testing.T) {
 	require.Contains(t, stderr.String(), "no result that hooks would cut")
 	require.Equal(t, 2, run("--results", "0", sample))
 	require.Equal(t, 1, run(filepath.Join(home, "none.jsonl")))
+}
+
+// TestTryCountsNumbers: the size of a result is that of the text as the client shows it, with line numbers, so that a cut result
+// never counts for more than the whole.
+func TestTryCountsNumbers(t *testing.T) {
+	for name, mark := range map[string]string{"Claude Code": "\t", "opencode": ": "} {
+		var shown strings.Builder
+		for n := range 160 {
+			fmt.Fprintf(&shown, "%d%sx%d := f(%d)\n", n+1, mark, n, n)
+		}
+		body := existing.NewBody(history.Read, shown.String())
+		require.Equal(t, mark, body.Mark)
+		p := replay.Prediction{Body: body, Cut: existing.Cut{Total: 160}}
+		for n := range 148 {
+			p.Cut.Kept = append(p.Cut.Kept, n+1)
+		}
+		p.Cut.Main = existing.Window{From: 1, To: 148}
+		s := newSide(p, 100)
+		require.Equal(t, tokens.Claude(strings.TrimSuffix(shown.String(), "\n")), s.whole, name)
+		require.LessOrEqual(t, s.sent, s.whole, name)
+		require.Greater(t, s.sent, s.whole*3/4, name)
+	}
 }
 
 func TestClean(t *testing.T) {
