@@ -97,15 +97,13 @@ quick: check-fmt vet
 # Packages that compute alone, where the race detector finds nothing and takes ten times as long: the tests of the servers
 # and of the gateway run them with it.
 ALONE := /(pruneclient/lineprune|tools/upstream$$)
-# SQLite is C that a program wrote as Go. Its own accesses are not watched, which takes half of the time of a test that stores.
-RACE := -race -gcflags=all=-d=checkptr=0 -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 # $(call tests,RACE,WHERE,GREP) tests the packages of a module that grep picks.
 tests = $(GO) -C $(2) test -timeout 20m $(1) $$($(GO) -C $(2) list ./... | grep $(3)) || failed=1
 
 # All three run even if one fails. The development programs run what the first one has tried.
 test: rg
 	@failed=; set -x; \
-	$(call tests,$(RACE),.,-vE '$(ALONE)'); \
+	$(call tests,-race,.,-vE '$(ALONE)'); \
 	$(call tests,,.,-E '$(ALONE)'); \
 	$(call tests,,cmd/dev,.); \
 	test -z "$$failed"

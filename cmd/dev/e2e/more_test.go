@@ -33,6 +33,7 @@ func others() []client {
 			direct: []string{"run"}, config: configureOpencode,
 			setUp: func(w *world) {
 				w.env = append(w.env, "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1")
+				w.opencodePlugins()
 			},
 		},
 		{
@@ -69,6 +70,19 @@ const opencodeConfig = `{
   } }
 }
 `
+
+// opencodePlugins gives opencode the package for plugins that it installs when it first starts in a home: 20 seconds of processor
+// time. The homes of all tests have a link to one folder.
+func (w *world) opencodePlugins() {
+	packages, err := installFrom("clients/opencode/package.json", "mcp-pruner-e2e-opencode")
+	require.NoError(w.t, err)
+	dir := filepath.Join(w.home, ".config", "opencode")
+	require.NoError(w.t, os.MkdirAll(dir, 0o755))
+	require.NoError(w.t, os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(dir, "node_modules")))
+	pinned, err := os.ReadFile(filepath.Join(packages, "package.json"))
+	require.NoError(w.t, err)
+	w.write(filepath.Join(dir, "package.json"), string(pinned), 0o644)
+}
 
 func configureOpencode(w *world, url string) {
 	dir := filepath.Join(w.home, ".config", "opencode")
