@@ -50,7 +50,19 @@ func (l *Log) Decide(c ToolCall, tokens int, others OtherTools) Decision {
 	if file == "" {
 		return Decision{Prune: true}
 	}
+	if instructions[baseName(file)] {
+		return Decision{Why: "instructions for agents"}
+	}
 	return l.decideFile(c, file)
+}
+
+// instructions are the names of files that tell an agent, step by step, how to work. The agent follows steps that no question of
+// its own names: docs/decisions/155-instructions-stay-whole.md.
+var instructions = map[string]bool{"skill.md": true, "agents.md": true, "claude.md": true, "gemini.md": true, "copilot-instructions.md": true}
+
+// baseName returns the last part of a path of any system, in lower case.
+func baseName(file string) string {
+	return strings.ToLower(path.Base(strings.ReplaceAll(file, `\`, "/")))
 }
 
 // decideFile decides on a file's content, with caution for files that the agent edits.
@@ -71,7 +83,7 @@ var change = sync.OnceValue(func() *regexp.Regexp {
 
 // toBeChanged reports whether a sentence before the call names both the file and a change.
 func (l *Log) toBeChanged(c ToolCall, file string) bool {
-	base := strings.ToLower(path.Base(strings.ReplaceAll(file, `\`, "/")))
+	base := baseName(file)
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	if len(stem) <= 2 {
 		return false

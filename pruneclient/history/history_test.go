@@ -55,6 +55,10 @@ func TestDecide(t *testing.T) {
 	l.Say("look where retries are counted")
 	require.True(t, l.Decide(read, 5000, nil).Prune)
 	require.Equal(t, "small", l.Decide(read, MinTokens-1, nil).Why)
+	for _, file := range []string{"/r/.claude/skills/release/SKILL.md", `C:\r\Agents.md`, "CLAUDE.md", ".github/copilot-instructions.md"} {
+		require.Equal(t, Decision{Why: "instructions for agents"}, l.Decide(ParseCall("Read", map[string]any{"file_path": file}), 5000, nil), file)
+	}
+	require.True(t, l.Decide(ParseCall("Read", map[string]any{"file_path": "/r/docs/skills.md"}), 5000, nil).Prune)
 	require.Equal(t, "a narrow range", l.Decide(ParseCall("Read", map[string]any{"file_path": "x", "offset": 1.0, "limit": 20.0}), 5000, nil).Why)
 	l.Use(ParseCall("Edit", map[string]any{"file_path": "upload.go", "old_string": "a", "new_string": "b"}))
 	require.Equal(t, Decision{Prune: true, Careful: true, Why: "edited before"}, l.Decide(read, 5000, nil))
