@@ -187,7 +187,7 @@ func (d *dialogue) duration(t *testing.T, key string) time.Duration {
 	return value
 }
 
-// shown is what the sections of a file may show.
+// shown returns the texts that the sections of a file may show.
 func (d *dialogue) shown(t *testing.T, result runnerfsm.Result) map[string]string {
 	args, _ := os.ReadFile(d.in("args"))
 	return map[string]string{

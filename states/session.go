@@ -15,7 +15,7 @@ import (
 // remembered bounds the number of pruned calls that a session remembers.
 const remembered = 256
 
-// Session is what the server remembers about one client: the calls whose output was pruned,
+// Session is the server's memory of one client: the calls whose output was pruned,
 // so that a repeated call can return the whole output, and recent questions and results,
 // which tell a pruner what the agent is looking for.
 type Session struct {

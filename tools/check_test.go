@@ -122,7 +122,7 @@ func TestFocusQuestionIsTrimmed(t *testing.T) {
 	assert.Empty(t, checked(t, tool, `{"file_path":"a"}`).FocusQuestion())
 }
 
-// schemaProperty is what the tests read of a schema's property.
+// schemaProperty is the part of a schema's property that the tests read.
 type schemaProperty struct {
 	Type                 string
 	Description          string

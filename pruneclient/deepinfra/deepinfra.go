@@ -54,7 +54,7 @@ type Client struct {
 	form     atomic.Int32 // the request form that worked last
 }
 
-// Scores are what the model said about some documents.
+// Scores are the model's scores for some documents.
 type Scores struct {
 	Of      []float64     // one per document; -Inf where the model gave none
 	Cached  bool          // from the cache, or from a call somebody else had under way

@@ -86,7 +86,7 @@ func (f *caseFile) set(t *testing.T, line string) {
 	}
 }
 
-// keptText is what Prune keeps, one string per line.
+// keptText returns the lines that Prune keeps.
 func keptText(t *testing.T, text, question string, opts Options) (map[string]bool, Result) {
 	t.Helper()
 	res, err := Prune(context.Background(), text, question, Auto, opts)

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// form is what a text is, as far as it can be told before the text is read for a question.
+// form holds the kind and layout of a text, as far as they can be told before the text is read for a question.
 type form struct {
 	kind  Kind
 	shape structure.Shape

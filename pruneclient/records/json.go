@@ -68,7 +68,7 @@ type scanner struct {
 	values []Value
 }
 
-// expected is what may come next.
+// expected names the tokens that may come next.
 type expected uint8
 
 const (
@@ -127,7 +127,7 @@ func (s *scanner) container() bool {
 	return false
 }
 
-// failed is what value returns for something that is no value.
+// failed is the answer of value where no value begins.
 const failed = commaOrEnd + 1
 
 // value reads a scalar, a string or the opening bracket of a container, and returns what may follow.

@@ -80,7 +80,7 @@ func (open opener) store(t *testing.T, s recovery.Settings) *recovery.Store {
 	return store
 }
 
-// TestBackends is what every backend passes; TestBackendInPostgres and TestBackendBehindPgbouncer are the same with a database.
+// TestBackends holds the checks that every backend passes; TestBackendInPostgres and TestBackendBehindPgbouncer are the same with a database.
 func TestBackends(t *testing.T) {
 	passes(t, backends)
 	passesShared(t, shared)
@@ -120,7 +120,7 @@ func passes(t *testing.T, backends map[string]func(*testing.T) opener) {
 	}
 }
 
-// passesShared is what every backend passes that several processes share.
+// passesShared holds the checks of a backend that several processes share.
 func passesShared(t *testing.T, shared map[string]func(*testing.T) opener) {
 	t.Helper()
 	for kind, fresh := range shared {

@@ -22,7 +22,7 @@ import (
 // filled is the number of originals in the database that BenchmarkPutShort compares with an empty one; it has 10,000 keys too.
 const filled = 100_000
 
-// BenchmarkPutShort is what a pruned call adds to its answer's time: its original, of 40 kB, is stored. The stores take turns,
+// BenchmarkPutShort measures the time that a pruned call adds to its answer: its original, of 40 kB, is stored. The stores take turns,
 // so that what else the machine does slows all of them. p50-ms-* are the medians.
 func BenchmarkPutShort(b *testing.B) {
 	server := postgrestest.Start(b)

@@ -35,7 +35,7 @@ type codexProvider struct {
 	AWS     any    `toml:"aws"`
 }
 
-// codexConfig is what is read of Codex's configuration.
+// codexConfig is the part of Codex's configuration that is read.
 type codexConfig struct {
 	Provider  string                   `toml:"model_provider"`
 	Profile   string                   `toml:"profile"`

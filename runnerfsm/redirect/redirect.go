@@ -39,7 +39,7 @@ type Plan struct {
 	change func(Proxy) (Change, error)
 }
 
-// Change is what a run starts the client with.
+// Change holds the environment, arguments and files with which a run starts the client.
 type Change struct {
 	Env   []string          // added to the environment
 	Args  []string          // all of the arguments

@@ -72,7 +72,7 @@ var tails = []words{
 		"\nBackground PIDs: ", "\nProcess Group PGID: "),
 }
 
-// fencedHead is what Gemini CLI writes between its fence and an output. Elsewhere it is a word of the output.
+// fencedHead matches the word that Gemini CLI writes between its fence and an output. Elsewhere it is a word of the output.
 var fencedHead = clientWords(`\AOutput: `, "Output: ")
 
 // searchTail ends a search of Gemini CLI.

@@ -13,7 +13,7 @@ import (
 // MaxStub is the size in tokens of the longest stub, if the way back begins with the program's name.
 const MaxStub = 40
 
-// subjectTokens is what a stub may spend on tool, file and command, if the way back is as short as that.
+// subjectTokens is the number of tokens that a stub may spend on tool, file and command, if the way back is as short as that.
 const subjectTokens = 12
 
 // Stub returns the text that replaces a cleared result: the tool, what it was about, the number of lines, and what prints

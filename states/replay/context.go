@@ -135,7 +135,7 @@ func (f *Figures) context(rule prefix.Rule, use *prefix.Use) {
 	f.outcomes[Context] = o
 }
 
-// PrefixSaving is what the policy context did to one session. Prices are in fresh input tokens.
+// PrefixSaving is the effect of the policy context on one session. Prices are in fresh input tokens.
 type PrefixSaving struct {
 	Earlier int // sessions of the project before this one, by which was chosen
 	Off     int // tokens that the prefix lacks

@@ -32,7 +32,7 @@ type cleared struct {
 	fixed  float64 // change with the best fixed rule
 }
 
-// prefixFacts are what the policy context needs of a session. They are kept for every session of a project.
+// prefixFacts are the facts about a session that the policy context needs. They are kept for every session of a project.
 type prefixFacts struct {
 	prefix.Facts
 	parts  []standing

@@ -141,7 +141,7 @@ func claudeResults(c Call) string {
 	return filepath.Join(folder, "tool-results")
 }
 
-// claudeCut is what Claude Code writes in place of the middle of a failed command's output.
+// claudeCut matches the text that Claude Code writes in place of the middle of a failed command's output.
 var claudeCut = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*\.\.\. \[\d+ characters truncated\] \.\.\.\s*`)
 })

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Prefix is what a client sends before the first word of its user, and how it is made to send it once, headless, to a
+// Prefix describes the text that a client sends before the first word of its user, and how it is made to send it once, headless, to a
 // stand-in for its model's API.
 type Prefix struct {
 	// Turn are tools of its own, at least one of which is in the request for a model's turn. Helper requests, for a title or

@@ -33,7 +33,7 @@ type Document struct {
 	Read func(text, about []byte) (h Head, steps []Step, ok bool)
 }
 
-// Head is what a transcript says of its session.
+// Head holds the facts that a transcript states about its session.
 type Head struct {
 	ID, Project, Version string
 	Begun                string // as in RFC 3339

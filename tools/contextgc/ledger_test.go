@@ -30,7 +30,7 @@ var ledgers = map[string]func(t *testing.T, now func() time.Time) (open func() c
 	},
 }
 
-// TestLedgers is what every implementation passes; TestLedgerInPostgres and TestLedgerBehindPgbouncer are the same with a database.
+// TestLedgers holds the checks that every implementation passes; TestLedgerInPostgres and TestLedgerBehindPgbouncer are the same with a database.
 func TestLedgers(t *testing.T) { passes(t, ledgers) }
 
 func TestLedgerInPostgres(t *testing.T) {

@@ -24,7 +24,7 @@ type Plan struct {
 	Delete     []string    `json:"delete_segments"`
 	Reason     string      `json:"reason"`
 
-	// BreakEven is what clearing the plan's segments costs and saves in a prompt cache. Nil: the plan frees nothing.
+	// BreakEven is the price and the saving of clearing the plan's segments in a prompt cache. Nil: the plan frees nothing.
 	BreakEven *planner.BreakEven `json:"break_even,omitempty"`
 }
 

@@ -157,7 +157,7 @@ func (r *grepRun) run(p process.Process, rel string) error {
 	return err
 }
 
-// optionRefused is what greps say of an option they do not know. Whatever else
+// optionRefused matches the message of a grep about an option that it does not know. Whatever else
 // stands on standard error of a search that ended well, such as a warning of the
 // dynamic linker, is no failure.
 var optionRefused = sync.OnceValue(func() *regexp.Regexp {

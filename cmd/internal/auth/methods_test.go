@@ -42,7 +42,7 @@ func TestStoredKeys(t *testing.T) {
 	})
 }
 
-// passes is what every method passes. with returns one that knows a single credential; subject is whose it is.
+// passes are the checks that every method passes. with returns one that knows a single credential; subject is whose it is.
 func passes(t *testing.T, subject string, with func(t *testing.T, key string) auth.Method) {
 	t.Helper()
 	key := auth.NewKey()

@@ -89,7 +89,7 @@ func TestOtherFilesAreNotRead(t *testing.T) {
 	require.Empty(t, w.hook([]string{"claude"}, message), "not a tool of the client")
 }
 
-// failure is what Claude Code tells of a failed command.
+// failure is the input of a hook after a failed command of Claude Code.
 func (w *world) failure() map[string]any {
 	all := longLog()[:30_000]
 	m := w.message("Bash", map[string]any{"command": "go test ./...", "description": "run the tests"}, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// step is what a simulated client sends for one model call: words of the person, or a command with its output.
+// step is one model call of a simulated client: words of the person, or a command with its output.
 type step struct{ id, command, output, words string }
 
 // renderings write a history in the form of an API.

@@ -94,7 +94,7 @@ func (c *child) post(t *testing.T, body []byte) {
 	require.NoError(t, res.Body.Close())
 }
 
-// health is what the proxy says about itself.
+// health returns the proxy's report about itself.
 func (c *child) health(t *testing.T) (h Health) {
 	t.Helper()
 	res, err := http.Get(c.url + HealthPath)

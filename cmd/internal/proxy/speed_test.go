@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// BenchmarkRequest is what the proxy adds to a request of 1 MB of a conversation that it knows: its parsing, recognising and
+// BenchmarkRequest measures the time that the proxy adds to a request of 1 MB of a conversation that it knows: its parsing, recognising and
 // rewriting, and the same without them.
 func BenchmarkRequest(b *testing.B) {
 	for name, policy := range map[string]Policy{"gc": GC, "off": Off} {

@@ -38,7 +38,7 @@ func (d Door) Many() bool { return d.APIKeys || d.OIDC.Issuer != "" }
 // doors are the programs that may be reached over the network.
 const doors = HTTP | Pruner | Proxy
 
-// beyond is what an address needs that is not of this machine, in words.
+// beyond says which settings an address needs that is not of this machine.
 const beyond = "any other needs --tls-cert and --tls-key or --behind-proxy, and with these callers need credentials: --auth keys, --oidc-issuer or --token-file; see docs/TEAMS.md"
 
 func doorRows() []Row {

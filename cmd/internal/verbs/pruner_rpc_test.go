@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRPC is what one message is answered with, to the byte where it matters.
+// TestRPC compares the answers to single messages, to the byte where it matters.
 func TestRPC(t *testing.T) {
 	r := start(t)
 	fault := func(id string, code int, message string) string {

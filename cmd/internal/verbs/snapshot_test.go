@@ -57,7 +57,7 @@ func unchanged(t *testing.T, file, then, now string) {
 	t.Errorf("testdata/%s is stale:\n%sif that is meant: go test ./cmd/internal/verbs -update-surface, and read the diff", file, diff.String())
 }
 
-// helps is what --help prints, of every verb that is shown.
+// helps returns the output of --help of every verb that is shown.
 func helps() string {
 	var out strings.Builder
 	var walk func(*cobra.Command)

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Rule is what lets a client's model run the command without asking, for a program.
+// Rule is the entry of a client's settings that lets its model run the command without asking, for a program.
 type Rule struct {
 	agent.Rule
 	File setup.File // of the user, never of a project

@@ -35,7 +35,7 @@ func Command(client string, lookup func(string) (string, bool)) string {
 	return start + verb
 }
 
-// verb is what follows the program in the command.
+// verb is the part of the command after the program.
 const verb = " recover"
 
 // Link returns the link in the state folder by which a program is started whose own path does not stay after an upgrade, or

@@ -34,7 +34,7 @@ type Entry struct {
 	reason, pruneError string
 }
 
-// process is what the first line of a process says about all of its records.
+// process holds the facts that the first line of a process states for all of its records.
 type process struct{ run, transport string }
 
 // Path is a sequence of transitions of a machine. Equal paths have equal keys.

@@ -30,7 +30,7 @@ func (n need) and(other need) need {
 
 func (n need) allows(there bool) bool { return n == maybe || (n == always) == there }
 
-// evidence is what a path implies about a request, in addition to the states on it.
+// evidence holds the facts about a request that a path implies, in addition to the states on it.
 type evidence struct {
 	question need
 	output   need // the tool's output has at least one byte

@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Saving is what one request saved, in tokens.
+// Saving is the number of tokens that one request saved, and what it paid for them.
 type Saving struct {
 	Gross    int // tokens removed by the pruner, minus the markers it added
 	Shown    int // the part of Gross that the client would have shown

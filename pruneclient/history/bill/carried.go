@@ -55,7 +55,7 @@ func (c *Carried) Result(call, id string) (weight float64, fetches []Fetch, ok b
 	return c.B.Results[at].Weight, fetches, true
 }
 
-// Saving is what the cut of one result saved, in fresh input tokens.
+// Saving is the saving by the cut of one result, in fresh input tokens.
 type Saving struct {
 	Gross   float64
 	Rereads float64 // what fetching parts of it again cost

@@ -5,7 +5,7 @@ import "time"
 // hour is the longer of the two lifetimes that Anthropic's cache has.
 const hour = time.Hour
 
-// Lifetime is what a cache of an hour on the fixed prefix would have changed, if nothing else had.
+// Lifetime is the change of the bill if the fixed prefix had been cached for an hour, and nothing else had changed.
 type Lifetime struct {
 	Saved   float64 // writes that would have been reads
 	Cost    float64 // the premium of the writes that remain

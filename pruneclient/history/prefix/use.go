@@ -57,7 +57,7 @@ func (u *Use) Of(p Part) (used, seen int) {
 // ofOrigin returns the number of sessions that used anything of a server or plugin.
 func (u *Use) ofOrigin(o origin) int { return u.origins[o] }
 
-// Facts are what counts of a session: the parts that it called and those that its transcript lists.
+// Facts are the parts of the prefix that a session called and those that its transcript lists.
 type Facts struct{ Called, Listed []Part }
 
 // FactsOf returns the facts of a session.

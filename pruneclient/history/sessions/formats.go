@@ -89,7 +89,7 @@ func ownFormat(c *agent.Client) format {
 
 var errNoStep = errors.New("no step")
 
-// ownEntry is what a line says of the session, if it does, and its steps.
+// ownEntry holds the facts that a line states about its session, if it does, and its steps.
 type ownEntry struct {
 	head  agent.Head
 	steps []agent.Step

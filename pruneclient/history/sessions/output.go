@@ -71,10 +71,10 @@ func commandOutput(line []byte, id string) (text string, ok bool) {
 }
 
 var (
-	// notKept is what Codex writes in place of the middle of an output that is too long for its transcript.
+	// notKept is the text that Codex writes in place of the middle of an output that is too long for its transcript.
 	notKept = "\n... command output truncated for persistence ...\n"
 
-	// totalLines is what Codex tells of an output of which it shows a part.
+	// totalLines matches the number of lines that Codex states for an output of which it shows a part.
 	totalLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Total output lines: (\d+)$`) })
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// company is what a kept line brings: what holds its record together, its heading, the heading of that one, and so on, and the first of the lines that are
+// company holds the lines that a kept line brings: those that hold its record together, its heading, the heading of that one, and so on, and the first of the lines that are
 // equal to it, with its headings.
 type company struct {
 	data   *structure.Data // records and what holds them together; nil: none

@@ -213,7 +213,7 @@ type Block struct {
 	Last    bool  // in JSON, nothing follows in the same array or object
 }
 
-// Place is what a marker has to be so that a text keeps its form.
+// Place is the form that a marker must have so that the text around it keeps its own.
 type Place uint8
 
 // The places.

@@ -35,7 +35,7 @@ type backend struct {
 	asked time.Time // when stats were read
 }
 
-// room is what this process may still store for a subject without looking what the others stored.
+// room is the space in which this process may store for a subject without a look at what the others stored.
 type room struct {
 	items, bytes int64
 }

@@ -53,7 +53,7 @@ func NewSession(p Policy) *Session {
 	return &Session{Prices: p.Prices, edited: make(map[string]int), again: make(map[int]int), turned: -1}
 }
 
-// Account is what a session has behind it: a client that compacts its conversation goes on with a new one.
+// Account is the bill of a session so far: a client that compacts its conversation goes on with a new one.
 type Account struct {
 	Bill
 	Calls, Cold int

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// content is what a call writes, with all that JSON escapes.
+// content is the text that a call writes, with every character that JSON escapes.
 var content = strings.Repeat("a \"quoted\" line\twith <tags> & ünlike others\n", 40)
 
 // inJSON returns the JSON of a value, as a text.

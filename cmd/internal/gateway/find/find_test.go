@@ -61,7 +61,7 @@ func benchmark(t *testing.T) (servers []upstream.Server, tasks []task) {
 	return servers, slices.DeleteFunc(tasks, func(q task) bool { return len(q.Tools) == 0 })
 }
 
-// result is what the model gets for the tasks of the benchmark, on average.
+// result holds the averages of the answers to the benchmark's tasks.
 type result struct {
 	tool    float64 // fraction of the needed tools that are behind a tool of the answer
 	written float64 // fraction whose parameters the answer has

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Sum is what the hooks did in one session.
+// Sum counts the cuts of the hooks in one session.
 type Sum struct {
 	cut, back       int // results
 	tokens, fetched int // cut, and brought back

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Net is what the cuts of a session were worth at the end of its latest turn.
+// Net is the worth of the cuts of a session at the end of its latest turn.
 type Net struct {
 	Tokens float64 `json:"tokens"` // fresh input tokens; each result that was fetched again is charged with the turn that it took
 	Again  int     `json:"again"`  // results of which parts were fetched again
 }
 
-// Told is what is known at the end of a session's latest turn.
+// Told holds the latest message to a session's user and the net at that time.
 type Told struct {
 	Done string `json:"done,omitempty"` // what the user was told about
 	Net  *Net   `json:"net,omitempty"`

@@ -51,7 +51,7 @@ func decode(t *testing.T, args string) map[string]any {
 	return v
 }
 
-// structured is what a client finds in structuredContent.
+// structured returns the structuredContent that a client finds.
 func structured(t *testing.T, out tools.Output) map[string]any {
 	t.Helper()
 	raw, err := json.Marshal(out.Structured(map[string]any{"applied": false}))

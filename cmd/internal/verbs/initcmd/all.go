@@ -141,7 +141,7 @@ func picked(offered []found, answer string) (chosen []found, err error) {
 	return chosen, nil
 }
 
-// TrySentence is what a user pastes into a client to see a result being cut.
+// TrySentence is the prompt that a user pastes into a client to see a result being cut.
 const TrySentence = "Run this command and tell me what went wrong: for i in $(seq 1200); do echo \"INFO request $i served\"; [ $i = 700 ] && echo \"ERROR disk is full\"; done; true"
 
 // conclude says what is on, how to see it work, and how to undo it.

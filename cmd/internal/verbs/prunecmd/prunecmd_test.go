@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 )
 
-// output is what one run of the verb left.
+// output holds the exit status and the output of one run of the verb.
 type output struct {
 	status         int
 	stdout, stderr string

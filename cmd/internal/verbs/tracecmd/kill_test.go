@@ -58,7 +58,7 @@ func TestTheTraceIsTrueAfterKillsAndHangUps(t *testing.T) {
 
 func fileOf(i int) string { return fmt.Sprintf("f%05d.txt", i) }
 
-// fate is what became of a request, as its client knows it.
+// fate is the end of a request, as its client knows it.
 type fate int
 
 const (
