@@ -21,6 +21,8 @@ type Files struct {
 	Dir     string // folder of the client's settings
 	Hooks   File   // settings with the client's hooks, or our plugin; without a path: the client has none
 	Servers File   // settings with the client's MCP servers
+
+	Settings File // the client's other settings
 }
 
 // At returns one of the files, without a path if it is one of its own.
@@ -30,6 +32,8 @@ func (f Files) At(p agent.Place) File {
 		return f.Hooks
 	case agent.InServers:
 		return f.Servers
+	case agent.InSettings:
+		return f.Settings
 	}
 	return File{}
 }
@@ -49,7 +53,11 @@ func (h Home) Files(client string) (Files, error) {
 		return Files{}, err
 	}
 	servers, err := h.file(c, dir, c.Files.Servers)
-	return Files{dir, hooks, servers}, err
+	if err != nil {
+		return Files{}, err
+	}
+	settings, err := h.file(c, dir, c.Files.Settings)
+	return Files{dir, hooks, servers, settings}, err
 }
 
 // Transcripts returns the folder and the databases with the records of a client's sessions, if they exist.

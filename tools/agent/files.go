@@ -7,6 +7,8 @@ type Files struct {
 	Hooks   File // settings with its hooks; of a client with plugins: our plugin; none: it has no hooks that are known
 	Servers File // settings with its MCP servers
 
+	Settings File // its other settings; none: they are in one of the two, or not known
+
 	// Project is the name of the file in which a project lists servers; "" if there is none.
 	Project string
 

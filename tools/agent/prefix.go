@@ -159,7 +159,7 @@ type Listing struct {
 // Regular expressions of several clients.
 const (
 	listItem  = `(?m)^- ([\w./-]+(?::[\w./-]+)*)(?::\s|\s*$)` // "- NAME: description"
-	skillItem = `[ \t]*<skill>\s*<name>([^<]+)</name>`        // in a list of XML
+	skillItem = `[ \t]*<skill>\s*<name>\s*([^<]+?)\s*</name>` // in a list of XML
 	skillList = `(?s)<available_skills>.*?</available_skills>`
 )
 

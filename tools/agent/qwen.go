@@ -26,6 +26,7 @@ var Qwen = Client{
 	},
 	Shells:          Shells{Hooks: PowerShell, Tools: PowerShell},
 	Hooks:           &qwenHooks,
+	Prefix:          &qwenPrefix,
 	Servers:         Gemini.Servers,
 	Restrictions:    Restrictions{Settings: qwenRules, Chosen: Gemini.Restrictions.Chosen, Marks: []string{"__"}},
 	Base:            &Base{Variable: "OPENAI_BASE_URL"},
@@ -41,6 +42,7 @@ const QwenReads = "read_file"
 // qwenRules are those of the Gemini CLI and its own.
 var qwenRules = append([]Setting{
 	{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "ask"}, Refuses}, {[]string{"permissions", "allow"}, Allows},
+	{[]string{"tools", "disabled"}, Refuses},
 }, Gemini.Restrictions.Settings...)
 
 // qwenHooks: a PostToolUse hook that stops the call replaces its result by the reason, and the session goes on. Its user reads

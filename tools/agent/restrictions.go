@@ -5,6 +5,7 @@ type Restrictions struct {
 	Settings []Setting // in the file with the servers and in Files
 	Files    []string  // further files below the client's folder
 	Folders  []RuleFolder
+	Programs []string // folders below the client's whose files are programs: they may refuse any call, and are not read
 
 	// Chosen are the paths of lists with the only servers that may be used.
 	Chosen [][]string

@@ -7,9 +7,10 @@ type Place int
 
 // The places.
 const (
-	InHooks   Place = iota // Files.Hooks
-	InServers              // Files.Servers
-	InOwnFile              // a file that has nothing else
+	InHooks    Place = iota // Files.Hooks
+	InServers               // Files.Servers
+	InSettings              // Files.Settings
+	InOwnFile               // a file that has nothing else
 )
 
 // ServerList says how the client's file lists MCP servers.

@@ -211,6 +211,42 @@ func TestNewerClientsNoHook(t *testing.T) {
 	}
 }
 
+// TestNewerClientsContext: context shows what each of these clients sends before the first word and switches parts of it off and
+// on, without asking the user's model. The user's files are what they were, and no process is left.
+func TestNewerClientsContext(t *testing.T) {
+	off := map[string][]string{"qwen": {"agent", "cron_list", "review"}, "cline": {"team_task", "fetch_web_content"}, "kilo": {"todowrite"}, "pi": nil}
+	for _, c := range newerClients(t) {
+		names, ok := off[c.name]
+		if !ok {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			w := c.world(t)
+			w.wrapped()
+			w.context("--no-servers") // a client may complete its settings at its first start
+			files, processes := w.files(), w.left()
+			before := w.context()
+			assert.True(t, before.Complete)
+			for _, name := range names {
+				assert.Contains(t, append(before.names("tool"), before.names("skill")...), name)
+			}
+			if names != nil {
+				applied := w.context(append([]string{"--apply"}, names...)...)
+				require.NotNil(t, applied.After)
+				assert.ElementsMatch(t, names, applied.After.Off)
+				assert.Empty(t, applied.After.Without)
+				assert.Less(t, applied.After.Tokens, applied.Tokens)
+				t.Logf("%s %s: %d tokens, after %v: %d", c.name, before.Version, applied.Tokens, names, applied.After.Tokens)
+				assert.NotEqual(t, files, w.files())
+				assert.Contains(t, w.ours("context", c.name, "--undo"), "byte for byte")
+			}
+			assert.Equal(t, files, w.files())
+			assert.Empty(t, w.model.Requests(), "the user's model is not asked")
+			assert.Subset(t, processes, w.left())
+		})
+	}
+}
+
 // hooked returns the cases of a client whose hooks are on, with the calls of its own tools.
 func (c newer) hooked() hookedClient {
 	h := hookedClient{client: c.client, options: c.init, file: c.file, run: (*world).alone, text: c.text, path: "path", from: 300, kept: "func openLedger", cut: "handler40 "}

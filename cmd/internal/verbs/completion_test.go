@@ -18,7 +18,7 @@ func TestCompletions(t *testing.T) {
 		"hook ":                     "claude codex gemini opencode copilot qwen cline kilo pi :4",
 		"install ":                  "claude codex :4",
 		"install claude --u":        "--uninstall :4",
-		"gateway init ":             "claude codex gemini opencode qwen kilo cursor :4",
+		"gateway init ":             "claude codex gemini opencode qwen cline kilo cursor :4",
 		"run --provider ":           "claude codex :4",
 		"run --provider claude --t": "--trace --transport :4",
 		"run --pruner ":             "embedded off :4",

@@ -139,7 +139,8 @@ func Works(p Part) bool {
 
 // lateTools are tools that a project may begin to use late.
 var lateTools = names("EnterPlanMode", "ExitPlanMode", "AskUserQuestion", "Skill", "WebFetch", "WebSearch",
-	"request_user_input", "web_fetch", "google_web_search", "webfetch", "websearch", "skill", "question")
+	"request_user_input", "web_fetch", "google_web_search", "webfetch", "websearch", "skill", "question",
+	"skills", "ask_question", "fetch_web_content", "ask_user_question")
 
 func (v Verdict) late() bool { return v.Kind == Skill || v.Server == "" && lateTools[v.Name] }
 

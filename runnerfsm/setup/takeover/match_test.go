@@ -48,6 +48,9 @@ func TestARuleAnywhereKeepsItsServer(t *testing.T) {
 		{"codex", codex, "hooks.json", `{"hooks": {"PreToolUse": [{"matcher": "mcp__my_files_x__rm"}]}}`, "mcp__my_files_x__rm in FILE"},
 		{"codex", codex, "work.config.toml", "[mcp_servers.\"my files.x\"]\nenabled_tools = [\"ls\"]\n", "mcp_servers.my files.x in FILE"},
 		{"codex", codex, "agents/a.toml", "[mcp_servers.\"my files.x\"]\nenabled_tools = [\"ls\"]\n", "mcp_servers.my files.x in FILE"},
+		{"cline", claude, "settings.json", `{"disabledTools": ["editor", "my_files_x__rm_0f9e893e"]}`, "my_files_x__rm_0f9e893e"},
+		{"qwen", gemini(`"tools": {"disabled": ["agent", "mcp__my_files_x__rm"]},`), "", "", "mcp__my_files_x__rm"},
+		{"qwen", gemini(`"permissions": {"deny": ["mcp__my_files_x__rm"]},`), "", "", "mcp__my_files_x__rm"},
 		{"codex", codex, "rules/a.rules", `deny("mcp__my_files_x__rm")`, "mcp__my_files_x__rm in FILE"},
 	} {
 		t.Run(c.client+" "+c.why, func(t *testing.T) {
@@ -117,4 +120,28 @@ func TestServersThatFoldToOneAreNotMoved(t *testing.T) {
 	_, _, err := o.Install()
 	assert.ErrorContains(t, err, `the servers "My Shop" and "my_shop" would both be "my-shop"`)
 	assert.Equal(t, text, read(t, o.File))
+}
+
+// TestProgramsKeepEveryServer: a hook of Cline is a program, which may refuse any call.
+func TestProgramsKeepEveryServer(t *testing.T) {
+	o := takeover(t, `{"mcpServers": {"files": {"command": "x"}}}`)
+	o.Client, o.Dir = "cline", filepath.Join(t.TempDir(), ".cline")
+	moved, _, err := o.Plan()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"files"}, moved)
+	for _, hook := range []string{filepath.Join(o.Dir, "hooks", "PreToolUse"), filepath.Join(filepath.Dir(o.Dir), "Documents", "Cline", "Hooks", "PreToolUse")} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(hook), 0o700))
+		require.NoError(t, os.WriteFile(hook, nil, 0o700))
+		moved, stay, err := o.Plan()
+		require.NoError(t, err)
+		assert.Empty(t, moved)
+		assert.Equal(t, "the rule of the program "+hook+" restricts it", stay["files"])
+		require.NoError(t, os.Remove(hook))
+	}
+}
+
+// TestUnreadRulesMoveNothing: of a client whose rules are not read, no server is moved, and the user is told why.
+func TestUnreadRulesMoveNothing(t *testing.T) {
+	_, err := Of("copilot", "mcp-pruner", os.LookupEnv)
+	assert.ErrorContains(t, err, "what GitHub Copilot CLI allows and denies is not read, and behind the gateway its servers could be allowed more")
 }

@@ -45,6 +45,9 @@ func Clients() []string {
 
 // Of returns the files that a client's takeover concerns.
 func Of(client, program string, lookup func(string) (string, bool)) (Takeover, error) {
+	if c := agent.Named(client); c.Servers.Member != "" && !c.Restrictions.Known() {
+		return Takeover{}, fmt.Errorf("what %s allows and denies is not read, and behind the gateway its servers could be allowed more: put them in a file by hand (docs/GATEWAY.md)", c.Title)
+	}
 	if !slices.Contains(Clients(), client) {
 		return Takeover{}, fmt.Errorf("unknown client %q: want %s; for others put the servers in a file by hand (docs/GATEWAY.md)",
 			client, strings.Join(Clients(), ", "))

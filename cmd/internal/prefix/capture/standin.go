@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -116,8 +117,12 @@ func (s *standIn) kept() (r parts.Request, version string, right bool) {
 
 var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(\d+(?:\.\d+)+)`) })
 
-// version returns the version in a User-Agent, the one thing that is read of the headers.
+// version returns the version in a client's User-Agent, the one thing that is read of the headers. Some clients send that of a
+// library.
 func version(userAgent string) string {
+	if agent.Calling(userAgent).Name == "" {
+		return ""
+	}
 	if m := versioned().FindStringSubmatch(userAgent); m != nil {
 		return m[1]
 	}

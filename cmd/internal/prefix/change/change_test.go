@@ -34,6 +34,9 @@ var odd = map[string]struct {
 	"comments and comma":       {"opencode", "{\n  \"permission\": {\n    \"bash\": \"ask\", // careful\n  },\n  /* last */\n}\n"},
 	"trailing commas":          {"opencode", "{\"mcp\": {\"notes\": {\"type\": \"local\", \"command\": [\"n\",],},},}\n"},
 	"a schema first":           {"opencode", "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"agent\": {}\n}"},
+	"no settings so far":       {"cline", ""},
+	"Cline's settings":         {"cline", "{\n  \"autoUpdateEnabled\": false,\n  \"disabledTools\": [\n    \"editor\"\n  ]\n}\n"},
+	"Qwen Code's settings":     {"qwen", "{\n  // mine\n  \"$version\": 4,\n  \"tools\": {\"disabled\": [\"glob\"]}\n}\n"},
 	"TOML":                     {"codex", "model = \"gpt-6\"\n\n[features]\nhooks = true # ours\n\n[mcp_servers.notes]\ncommand = \"n\"\n"},
 	"empty TOML":               {"codex", ""},
 	"TOML with dots":           {"codex", "# mine\nfeatures.hooks = true\nmcp_servers.notes.command = \"n\"\n"},
@@ -60,7 +63,7 @@ func things(c *agent.Client) (list []Off) {
 func target(t *testing.T, client, path string) Target {
 	t.Helper()
 	c := agent.Named(client)
-	as := map[agent.Place]agent.Format{agent.InHooks: c.Files.Hooks.As, agent.InServers: c.Files.Servers.As}[c.Prefix.SwitchesIn]
+	as := map[agent.Place]agent.Format{agent.InHooks: c.Files.Hooks.As, agent.InServers: c.Files.Servers.As, agent.InSettings: c.Files.Settings.As}[c.Prefix.SwitchesIn]
 	return Target{File: setup.File{Path: path, Syntax: setup.Syntax{Client: c.Title, Format: as}}, Client: client, State: t.TempDir()}
 }
 

@@ -28,6 +28,10 @@ func (r *Report) choices() (list []choice) {
 			continue
 		}
 		s := r.client.Prefix.Switch(thing)
+		if s == nil && thing.Kind == "server" && p.Kind == prefix.Tool { // the client has no switch for all of it
+			thing = agent.Thing{Kind: "tool", Name: p.Name, Server: p.Server}
+			s = r.client.Prefix.Switch(thing)
+		}
 		if s == nil {
 			continue
 		}

@@ -23,6 +23,12 @@ func folderRules(client, dir string) (rules []Rule, err error) {
 	if dir == "" {
 		return nil, nil
 	}
+	for _, folder := range agent.Named(client).Restrictions.Programs {
+		programs, _ := filepath.Glob(filepath.Join(dir, folder, "*")) // no brackets are in the names
+		for _, path := range programs {
+			rules = append(rules, Rule{text: "of the program " + path, concerns: func(string) bool { return true }})
+		}
+	}
 	files := 0
 	for _, folder := range agent.Named(client).Restrictions.Folders {
 		err = filepath.WalkDir(filepath.Join(dir, folder.Name), func(path string, entry fs.DirEntry, err error) error {
