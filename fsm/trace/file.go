@@ -38,6 +38,7 @@ type File struct {
 	looked  time.Time // when the file was last seen at its path
 	began   time.Time // when the first record of the file was made
 	failing bool      // the last batch failed and the failure was reported
+	behind  bool      // the last batch could not be copied, which was reported
 	ending  bool      // the final head follows
 	lines   []byte
 }
@@ -53,6 +54,7 @@ type Options struct {
 
 	Failed  func(error)       // called with the first error of each outage; nil: errors are not reported
 	Heads   Heads             // keeps each head of the chain; nil: heads are not kept
+	Copy    Copy              // keeps the lines in a second place; nil: they are in the file only
 	Removed func(file string) // called with the name of each rotated file that was removed
 
 	lock locker // nil: lockFile
@@ -217,6 +219,18 @@ func (t *File) keepHead(final bool) {
 	}
 }
 
+// copyLines passes lines on that are in the file, with the head after them.
+func (t *File) copyLines(lines []byte, final bool) {
+	if t.options.Copy == nil {
+		return
+	}
+	err := t.options.Copy.Add(Head{t.writer, t.seq, t.prev, t.sign.public(), final}, lines)
+	if err != nil && !t.behind && t.options.Failed != nil {
+		t.options.Failed(err)
+	}
+	t.behind = err != nil
+}
+
 // Close writes the queued records, and a record for each call that is still under way, and closes the file. Records
 // appended later are lost.
 func (t *File) Close() error {
@@ -242,6 +256,10 @@ func (t *File) Close() error {
 	t.io.Lock()
 	defer t.io.Unlock()
 	t.keepHead(true)
+	if t.options.Copy != nil {
+		t.copyLines(nil, true)
+		err = errors.Join(err, t.options.Copy.Close())
+	}
 	if t.notes != nil {
 		err = errors.Join(err, t.notes.close())
 	}
@@ -284,7 +302,11 @@ func (t *File) write(batch []queued) error {
 		if !t.ending {
 			t.keepHead(false)
 		}
+		t.copyLines(t.lines, false)
 		return err
+	}
+	if whole > 0 {
+		t.copyLines(t.lines[:made[whole-1].end], false)
 	}
 	t.lost += len(batch) - whole
 	return err

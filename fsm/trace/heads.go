@@ -28,6 +28,15 @@ type Heads interface {
 	Keep(Head) error
 }
 
+// Copy is a second place for the lines of one process.
+type Copy interface {
+	// Add returns when the place has the whole lines of a batch, with the head after them, or cannot take them. The next
+	// batch waits for it, a request never does. It may store lines later that it could not take.
+	Add(after Head, lines []byte) error
+	// Close is called after the final head.
+	Close() error
+}
+
 // AllHeads keeps heads in several places.
 type AllHeads []Heads
 

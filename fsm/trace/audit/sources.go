@@ -111,6 +111,16 @@ func open(name string, stdin io.Reader) (*Source, error) {
 	return spool(name, f)
 }
 
+// OpenPipe passes what a pipe gives to use, as one source with the given name.
+func OpenPipe(name string, pipe io.Reader, use func([]*Source) error) error {
+	s, err := spool(name, pipe)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return use([]*Source{s})
+}
+
 // spool copies a pipe to a temporary file, because a source is read twice.
 func spool(name string, pipe io.Reader) (*Source, error) {
 	f, err := os.CreateTemp("", "mcp-pruner-trace-*")

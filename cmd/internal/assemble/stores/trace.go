@@ -2,6 +2,7 @@
 package stores
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -9,6 +10,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	tracepg "github.com/mcp-pruner/mcp-pruner/fsm/trace/postgres"
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
@@ -66,12 +68,24 @@ func (d Door) open(path string, away *anchor) (*trace.File, error) {
 		heads = append(heads, away)
 	}
 	c := d.Settings
-	return trace.Open(path, trace.Options{
+	o := trace.Options{
 		MaxBytes: c.TraceMaxBytes, MaxAge: c.TraceMaxAge, Keep: c.TraceKeep, Process: d.process(), Failed: d.failed, Heads: heads,
 		Removed: func(file string) {
 			d.Emit(event.New("mcp_pruner.trace_removed", "", event.Facts{"file": file}))
 		},
-	})
+	}
+	db, err := Replicas(c)
+	if err != nil {
+		return nil, err
+	}
+	if db != nil {
+		o.Copy = tracepg.In(db)
+	}
+	file, err := trace.Open(path, o)
+	if err != nil && db != nil {
+		err = errors.Join(err, db.Close())
+	}
+	return file, err
 }
 
 // headLog keeps heads in the event log. The log has the first head before the trace has a line: if the process is killed

@@ -2,6 +2,7 @@ package storecmd_test
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -68,8 +69,9 @@ func TestVersions(t *testing.T) {
 		})
 	}
 	all.Wait()
-	assert.Equal(t, "The schema has version 1 already.\n", requireRun(t, name, "migrate"))
-	assert.Contains(t, requireRun(t, name, "status"), "schema version 1 of 1")
+	latest := postgres.Latest()
+	assert.Equal(t, fmt.Sprintf("The schema has version %d already.\n", latest), requireRun(t, name, "migrate"))
+	assert.Contains(t, requireRun(t, name, "status"), fmt.Sprintf("schema version %d of %d", latest, latest))
 
 	server.SQL(t, name, "INSERT INTO mcp_pruner.schema (version) VALUES (99)")
 	for _, verb := range []string{"status", "migrate"} {

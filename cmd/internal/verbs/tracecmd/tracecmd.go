@@ -4,6 +4,7 @@ package tracecmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,9 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
+	tracepg "github.com/mcp-pruner/mcp-pruner/fsm/trace/postgres"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
 )
 
 // Exit codes.
@@ -36,6 +40,8 @@ type settings struct {
 	since, until string
 	selection    audit.Selection
 	files        []string
+	store        string
+	database     stores.Place // Shared: the traces of replicas are read there
 }
 
 // Command returns the verb trace with its sub-verbs.
@@ -44,7 +50,8 @@ func Command(p command.Process) *cobra.Command {
 		Use:   "trace",
 		Short: "Verify and sum up what MCP_PRUNER_TRACE recorded",
 		Long: `Reads traces as MCP_PRUNER_TRACE makes them. Without FILE it is the file that
-variable names; "-" is the standard input. Files that a trace was rotated into, by
+variable names; "-" is the standard input. With --store it is the database of a team,
+in which the replicas keep theirs. Files that a trace was rotated into, by
 the server or by others, are read from the oldest on, whatever the order of the
 arguments.
 
@@ -116,7 +123,7 @@ const memoryLimit = 150 << 20
 
 // verb returns one of the verbs that read traces.
 func verb(p command.Process, s *settings, run func(command.Process, settings) (int, error), use, short, long string) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
+	c := &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
 		if err := s.complete(p, files); err != nil {
 			return command.Usagef("%w", err)
 		}
@@ -129,6 +136,8 @@ func verb(p command.Process, s *settings, run func(command.Process, settings) (i
 		}
 		return command.Exit(code)
 	}}
+	c.Flags().StringVar(&s.store, "store", "", "the database, without its password (default: MCP_PRUNER_STORE, if MCP_PRUNER_TRACE names no file)")
+	return c
 }
 
 func comparing(c *cobra.Command, s *settings) *cobra.Command {
@@ -157,13 +166,8 @@ func (s *settings) complete(p command.Process, files []string) error {
 	if s.json && s.csv {
 		return errors.New("--json or --csv?")
 	}
-	s.files = files
-	if len(files) == 0 {
-		file, _ := p.Lookup("MCP_PRUNER_TRACE")
-		if file == "" {
-			return errors.New("which FILE? (MCP_PRUNER_TRACE is not set either)")
-		}
-		s.files = []string{file}
+	if err := s.locate(p, files); err != nil {
+		return err
 	}
 	for flag, bound := range map[string]*time.Time{"since": &s.selection.Since, "until": &s.selection.Until} {
 		text := map[string]string{"since": s.since, "until": s.until}[flag]
@@ -178,13 +182,65 @@ func (s *settings) complete(p command.Process, files []string) error {
 	return nil
 }
 
+// locate finds the trace: the files that are given, else the database that --store names, else the file or the database
+// that the environment names.
+func (s *settings) locate(p command.Process, files []string) (err error) {
+	s.files = files
+	if len(files) > 0 {
+		if s.store != "" {
+			return errors.New("--store or FILE?")
+		}
+		return nil
+	}
+	if file, _ := p.Lookup("MCP_PRUNER_TRACE"); file != "" && s.store == "" {
+		s.files = []string{file}
+		return nil
+	}
+	s.database, err = stores.Locate(s.store, "", "", p.Lookup)
+	if err == nil && !s.database.Shared() {
+		err = errors.New("which FILE? (neither MCP_PRUNER_TRACE is set, nor a database)")
+	}
+	if err == nil {
+		s.files = []string{postgres.Redact(s.database.Database.Name)} // for the report
+	}
+	return err
+}
+
 // verified verifies the trace and calls use with it while its files are open.
 func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) error) error {
 	known, err := headsFrom(s.heads, stdin)
 	if err != nil {
 		return err
 	}
+	if s.database.Shared() {
+		return s.verifiedInDatabase(known, all, use)
+	}
 	return audit.Open(s.files, stdin, func(sources []*audit.Source) error {
+		t, err := audit.Verify(sources, audit.Options{All: all, Heads: known})
+		if err != nil {
+			return err
+		}
+		return use(t)
+	})
+}
+
+// verifiedInDatabase does the same for the traces in the database, which has heads, too: without others they count.
+func (s settings) verifiedInDatabase(known *audit.Heads, all bool, use func(*audit.Trace) error) error {
+	db, err := stores.Database(s.database, nil)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	lines, out := io.Pipe()
+	defer lines.Close()
+	var heads bytes.Buffer
+	go func() { out.CloseWithError(tracepg.Read(context.Background(), db, out, &heads)) }()
+	return audit.OpenPipe(db.Name(), lines, func(sources []*audit.Source) error {
+		if known == nil && heads.Len() > 0 {
+			if known, err = audit.ReadHeads(&heads); err != nil {
+				return err
+			}
+		}
 		t, err := audit.Verify(sources, audit.Options{All: all, Heads: known})
 		if err != nil {
 			return err
