@@ -56,7 +56,7 @@ func (c *Copy) Add(h trace.Head, lines []byte) error {
 
 func (c *Copy) store(ctx context.Context, q postgres.Querier) error {
 	for _, b := range c.waiting {
-		if _, err := q.Exec(ctx, `INSERT INTO mcp_pruner.traces (writer, seq, final, link, key, lines) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+		if _, err := q.Exec(ctx, `INSERT INTO mcp_pruner.traces (writer, seq, final, link, key, lines) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (writer, seq, final) DO NOTHING`,
 			b.head.Writer, int64(b.head.Seq), b.head.Final, b.head.Link, b.head.Key, b.lines); err != nil {
 			return err
 		}
