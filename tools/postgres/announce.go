@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -110,6 +111,10 @@ func (db *DB) SharedKey(ctx context.Context, name string) (key []byte, err error
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
 	err = db.Read(ctx, func(ctx context.Context, q Querier) error {
+		err := q.QueryRow(ctx, `SELECT value FROM mcp_pruner.shared_keys WHERE name = $1`, name).Scan(&key)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err // a database that is read-only for a while still has it
+		}
 		if _, err := q.Exec(ctx, `INSERT INTO mcp_pruner.shared_keys (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, random); err != nil {
 			return err
 		}

@@ -111,11 +111,11 @@ func (h *Handler) sessionOf(r *http.Request) (*mcpserver.Session, *fault) {
 	if id == "" {
 		return alone(r), nil
 	}
-	session, ok := h.sessions.find(id, subject.Of(r.Context()))
-	if !ok || !owns(r, session) {
-		return nil, &fault{http.StatusNotFound, "session_not_found", "Mcp-Session-Id is none of this server's: initialize anew"}
+	session, f := h.sessions.find(id, subject.Of(r.Context()))
+	if f == nil && !owns(r, session) {
+		return nil, sessionNotFound
 	}
-	return session, nil
+	return session, f
 }
 
 // answer answers a message and reports to its machine whether the answer was written.
@@ -133,7 +133,9 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 	h.passCancel(ctx, session, x.r.Header.Get(mcp.HeaderSessionID), subject.Of(ctx), m)
 	reply := x.server.Answer(ctx, session, m)
 	if m.Method == "initialize" && session.Opened() {
-		x.w.Header().Set(mcp.HeaderSessionID, h.sessions.add(session, subject.Of(ctx)))
+		if id := h.sessions.add(session, subject.Of(ctx)); id != "" {
+			x.w.Header().Set(mcp.HeaderSessionID, id)
+		}
 	}
 	h.replyIn(ctx, x, reply)
 }

@@ -101,8 +101,14 @@ func (c Config) note(r *http.Request, f *fault) {
 	}
 }
 
+// retryAfter is the number of seconds after which a request that cannot be served now is tried again.
+const retryAfter = "2"
+
 // problem writes a fault.
 func problem(w http.ResponseWriter, f *fault) {
+	if f.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	type detail struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`

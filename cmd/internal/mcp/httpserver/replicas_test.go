@@ -4,6 +4,7 @@ package httpserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -61,4 +62,43 @@ func TestACancelFindsItsReplica(t *testing.T) {
 	}
 	response, _ = there.post(message("ping", nil), session)
 	assert.Equal(t, http.StatusOK, response.StatusCode)
+}
+
+// away stands for a database that can be reached or not.
+type away struct {
+	Replicas
+	key []byte // nil: it cannot be reached
+}
+
+func (a *away) SharedKey(context.Context, string) ([]byte, error) {
+	if a.key == nil {
+		return nil, errors.New("no database")
+	}
+	return a.key, nil
+}
+
+// TestSessionsWithoutTheirKey: while the key of session ids cannot be had, a client is told to try again with an id that another
+// replica may have given out, and to begin anew with what can be no id. It is given no id that cannot be authenticated.
+func TestSessionsWithoutTheirKey(t *testing.T) {
+	there, db := &away{key: make([]byte, 32)}, &away{}
+	id := newPlace(t, func(c *Config) { c.Replicas = there }).open("test")
+	p := newPlace(t, func(c *Config) { c.Replicas = db })
+
+	response, body := p.post(message("ping", nil), id)
+	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	assert.NotEmpty(t, response.Header.Get("Retry-After"))
+	assert.Contains(t, body, "try again")
+	for _, id := range []string{"Mcp-Session-Id: x", id[:strings.LastIndexByte(id, '.')], id + "A"} {
+		response, _ = p.post(message("ping", nil), id)
+		assert.Equal(t, http.StatusNotFound, response.StatusCode, id)
+	}
+	response, _ = p.post(hello("test"))
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	assert.Empty(t, response.Header.Values("Mcp-Session-Id"))
+	response, _ = p.post(message("ping", nil))
+	assert.Equal(t, http.StatusOK, response.StatusCode, "a client without a session is served")
+
+	db.key = there.key
+	response, _ = p.post(message("ping", nil), id)
+	assert.Equal(t, http.StatusOK, response.StatusCode, "the database is back")
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +26,8 @@ type sealer struct {
 	key []byte
 }
 
-// mac returns the authentication of an id for a subject, "" if the key cannot be had now.
-func (s *sealer) mac(id, subject string) string {
+// mac returns the authentication of an id for a subject. It fails while the key cannot be had.
+func (s *sealer) mac(id, subject string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.key == nil {
@@ -34,35 +35,33 @@ func (s *sealer) mac(id, subject string) string {
 		defer cancel()
 		key, err := s.replicas.SharedKey(ctx, keyName)
 		if err != nil {
-			return ""
+			return "", fmt.Errorf("reading the key of session ids: %w", err)
 		}
 		s.key = key
 	}
 	hash := hmac.New(sha256.New, s.key)
 	hash.Write([]byte(id + "\x00" + subject))
-	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:macBytes])
+	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:macBytes]), nil
 }
 
-// seal adds the authentication to a new id. Without the key there is none: the client begins anew at the next replica.
-func (s *sealer) seal(id, subject string) string {
+// seal adds the authentication to a new id.
+func (s *sealer) seal(id, subject string) (string, error) {
 	if s == nil {
-		return id
+		return id, nil
 	}
-	if mac := s.mac(id, subject); mac != "" {
-		return id + "." + mac
-	}
-	return id
+	mac, err := s.mac(id, subject)
+	return id + "." + mac, err
 }
 
-// opens reports whether an id was given out for a subject.
-func (s *sealer) opens(id, subject string) bool {
+// opens reports whether an id was given out for a subject. It fails while that cannot be told.
+func (s *sealer) opens(id, subject string) (bool, error) {
 	if s == nil {
-		return true
+		return true, nil
 	}
 	at := strings.LastIndexByte(id, '.')
-	if at < 0 {
-		return false
+	if at < 0 || len(id)-at-1 != base64.RawURLEncoding.EncodedLen(macBytes) {
+		return false, nil
 	}
-	want := s.mac(id[:at], subject)
-	return want != "" && hmac.Equal([]byte(want), []byte(id[at+1:]))
+	want, err := s.mac(id[:at], subject)
+	return err == nil && hmac.Equal([]byte(want), []byte(id[at+1:])), err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +32,12 @@ type sessions struct {
 	seal  *sealer // nil: ids are those of one process
 }
 
+// Faults of an id of a session. A client answers the first one with initialize, and the second one by trying again.
+var (
+	sessionNotFound  = &fault{http.StatusNotFound, "session_not_found", "Mcp-Session-Id is none of this server's: initialize anew"}
+	sessionUnchecked = &fault{http.StatusServiceUnavailable, "unavailable", "Mcp-Session-Id cannot be checked now: try again"}
+)
+
 type remembered struct {
 	id      string
 	session *mcpserver.Session
@@ -41,40 +48,47 @@ func newSessions() *sessions {
 	return &sessions{byID: make(map[string]*list.Element), order: list.New(), now: time.Now}
 }
 
-// add stores a session and returns its id.
+// add stores a session and returns its id. It returns "" while an id cannot be authenticated: each message of the client then
+// stands alone.
 func (s *sessions) add(session *mcpserver.Session, subject string) string {
 	var key [keyBytes]byte
 	_, _ = rand.Read(key[:]) // never fails, according to its documentation
 	name := session.Client()
 	id := hex.EncodeToString(key[:]) + "." + base64.RawURLEncoding.EncodeToString([]byte(name[:min(len(name), maxNameBytes)]))
-	id = s.seal.seal(id, subject)
+	id, err := s.seal.seal(id, subject)
+	if err != nil {
+		return ""
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keep(id, session)
 	return id
 }
 
-// find returns the session of an id. It fails for an id that this server cannot have issued to a subject, nor another
-// replica.
-func (s *sessions) find(id, subject string) (*mcpserver.Session, bool) {
+// find returns the session of an id. It refuses an id that neither this server nor another replica can have issued to a subject,
+// and puts off the client while that cannot be told.
+func (s *sessions) find(id, subject string) (*mcpserver.Session, *fault) {
 	if session := s.here(id); session != nil {
-		return session, true
+		return session, nil
 	}
-	if !s.seal.opens(id, subject) { // may ask the database
-		return nil, false
+	name, ok := clientOf(id)
+	if !ok {
+		return nil, sessionNotFound
+	}
+	switch ours, err := s.seal.opens(id, subject); { // may ask the database
+	case err != nil:
+		return nil, sessionUnchecked
+	case !ours:
+		return nil, sessionNotFound
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := s.byID[id]; ok { // since a moment
-		return e.Value.(*remembered).session, true
-	}
-	name, ok := clientOf(id)
-	if !ok {
-		return nil, false
+		return e.Value.(*remembered).session, nil
 	}
 	session := mcpserver.NewSession(name)
 	s.keep(id, session)
-	return session, true
+	return session, nil
 }
 
 // here returns the session of an id that this process remembers; nil: it remembers none.
@@ -112,7 +126,7 @@ func (s *sessions) keep(id string, session *mcpserver.Session) {
 // clientOf extracts the client's name from an id.
 func clientOf(id string) (name string, ok bool) {
 	key, encoded, found := strings.Cut(id, ".")
-	encoded, _, _ = strings.Cut(encoded, ".") // the authentication was checked
+	encoded, _, _ = strings.Cut(encoded, ".") // the authentication follows
 	if raw, err := hex.DecodeString(key); !found || err != nil || len(raw) != keyBytes {
 		return "", false
 	}

@@ -40,8 +40,8 @@ func TestASessionIsFoundAgain(t *testing.T) {
 	s := newSessions()
 	one := mcpserver.NewSession("one")
 	id := s.add(one, "")
-	found, ok := s.find(id, "")
-	require.True(t, ok)
+	found, refused := s.find(id, "")
+	require.Nil(t, refused)
 	assert.Same(t, one, found)
 	assert.NotEqual(t, id, s.add(one, ""))
 	for _, r := range id {
@@ -52,11 +52,11 @@ func TestASessionIsFoundAgain(t *testing.T) {
 func TestIDsThatCannotBeOurs(t *testing.T) {
 	key := strings.Repeat("ab", keyBytes)
 	for _, id := range []string{"", "x", key, key[2:] + ".", "zz" + key[2:] + ".", key + ".!", key + "." + strings.Repeat("a", 2*maxNameBytes)} {
-		_, ok := newSessions().find(id, "")
-		assert.False(t, ok, id)
+		_, refused := newSessions().find(id, "")
+		assert.Equal(t, sessionNotFound, refused, id)
 	}
-	_, ok := newSessions().find(key+".", "")
-	assert.True(t, ok, "a client without a name")
+	_, refused := newSessions().find(key+".", "")
+	assert.Nil(t, refused, "a client without a name")
 }
 
 // Sessions are dropped when they are too many or idle, and restored with the client's name when they are
@@ -81,8 +81,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	s.add(mcpserver.NewSession(""), "")
 	assert.Len(t, s.byID, 1)
 	assert.Equal(t, 1, s.order.Len())
-	again, ok := s.find(id, "")
-	require.True(t, ok)
+	again, refused := s.find(id, "")
+	require.Nil(t, refused)
 	assert.NotSame(t, first, again)
 	assert.Equal(t, strings.Repeat("n", maxNameBytes), again.Client())
 }
