@@ -19,7 +19,7 @@ func (e *Engine) Opencode(ctx context.Context, folder, session string, messages 
 	c.WorksIn(folder)
 	o, err := e.Rewrite(ctx, c, agent.Opencode.Name, true)
 	if err == nil {
-		err = e.flush(ctx)
+		_, err = e.flush(ctx)
 	}
 	if err != nil {
 		return nil, err

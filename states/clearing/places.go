@@ -3,6 +3,7 @@ package clearing
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
@@ -115,11 +116,13 @@ const maxHeads = 200_000
 func (e *Engine) Flush(ctx context.Context) error {
 	e.flushing.Lock()
 	defer e.flushing.Unlock()
-	return e.flush(ctx)
+	_, err := e.flush(ctx)
+	return err
 }
 
-// flush stores what remember recorded.
-func (e *Engine) flush(ctx context.Context) error {
+// flush stores what remember recorded. Of marks that another process has stored since, its meaning holds: this process gives way,
+// because two that disagree would break a cache with every request. gaveWay reports that there was such a mark.
+func (e *Engine) flush(ctx context.Context) (gaveWay bool, err error) {
 	e.mu.Lock()
 	heads := make(map[[32]byte][32]byte, len(e.unstored))
 	for m, head := range e.unstored {
@@ -127,17 +130,37 @@ func (e *Engine) flush(ctx context.Context) error {
 	}
 	e.mu.Unlock()
 	if len(heads) == 0 {
-		return nil
+		return false, nil
 	}
-	if err := e.Store.Settle(ctx, heads); err != nil {
-		return err
+	all, err := e.Store.Settle(ctx, heads)
+	if err != nil {
+		return false, err
+	}
+	others := make(map[[32]byte][32]byte)
+	if !all {
+		if others, err = e.others(ctx, heads); err != nil {
+			return false, err
+		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for m := range heads {
 		delete(e.unstored, m)
 	}
-	return nil
+	for m, head := range others {
+		e.heads[m] = head
+	}
+	return len(others) > 0, nil
+}
+
+// others returns the heads in the store that differ from the given ones, after loading the decisions that they lead to.
+func (e *Engine) others(ctx context.Context, heads map[[32]byte][32]byte) (map[[32]byte][32]byte, error) {
+	stored, err := e.Store.Heads(ctx, slices.Collect(maps.Keys(heads)))
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(stored, func(m, head [32]byte) bool { return heads[m] == head })
+	return stored, e.follow(ctx, stored)
 }
 
 // learn adds decisions from the store. A decision is stored and read as a whole and never changes.

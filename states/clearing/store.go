@@ -1,6 +1,7 @@
 package clearing
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -45,8 +46,8 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	if len(list) == 0 {
 		return w.stay(ctx)
 	}
-	if err := w.flush(ctx); err != nil {
-		return err
+	if gaveWay, err := w.flush(ctx); err != nil || gaveWay {
+		return cmp.Or(err, contextgc.ErrDecided) // another process decided at an earlier place
 	}
 	place := w.place()
 	holds, err := w.Store.Clear(ctx, place, list)

@@ -70,8 +70,8 @@ type Decisions interface {
 	// leads to never changes.
 	Heads(ctx context.Context, marks [][32]byte) (map[[32]byte][32]byte, error)
 	// Settle stores that nothing was decided at the places with some marks: the decisions in force there are those of
-	// earlier places. Marks that are known already keep their meaning.
-	Settle(ctx context.Context, heads map[[32]byte][32]byte) error
+	// earlier places. Marks that are known already keep their meaning; all reports that there were none.
+	Settle(ctx context.Context, heads map[[32]byte][32]byte) (all bool, err error)
 }
 
 // Sessions is the part of a [Ledger] with what sessions used.

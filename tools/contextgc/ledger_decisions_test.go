@@ -66,8 +66,12 @@ func (w *ledgerTest) settle() {
 		marks = append(marks, mark)
 		heads[mark] = [32]byte{byte(i)}
 	}
-	require.NoError(w, w.Ledger.Settle(w.Context(), heads))
-	require.NoError(w, w.Ledger.Settle(w.Context(), map[[32]byte][32]byte{marks[0]: {99}}))
+	all, err := w.Ledger.Settle(w.Context(), heads)
+	require.NoError(w, err)
+	assert.True(w, all)
+	all, err = w.Ledger.Settle(w.Context(), map[[32]byte][32]byte{marks[0]: {99}, {255, 255, 2}: {1}})
+	require.NoError(w, err)
+	assert.False(w, all)
 	got, err := w.open().Heads(w.Context(), append(marks, [32]byte{}))
 	require.NoError(w, err)
 	assert.Equal(w, heads, got)

@@ -1,16 +1,21 @@
 package proxy
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // agents simulates sub-agents that begin as copies of one another, and continue through two proxies with one ledger.
@@ -118,4 +123,42 @@ func outputsIn(t *testing.T, body string) (outputs []string) {
 		}
 	}
 	return outputs
+}
+
+// slowLedger takes no decision that nothing is cleared, and no places, until it is fast.
+type slowLedger struct {
+	contextgc.Ledger
+	fast atomic.Bool
+}
+
+func (l *slowLedger) Clear(ctx context.Context, place contextgc.Place, list []contextgc.Clearing) ([]contextgc.Clearing, error) {
+	if l.fast.Load() {
+		return l.Ledger.Clear(ctx, place, list)
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (l *slowLedger) Settle(ctx context.Context, heads map[[32]byte][32]byte) (bool, error) {
+	if l.fast.Load() {
+		return l.Ledger.Settle(ctx, heads)
+	}
+	return false, errors.New("the ledger is slow")
+}
+
+// TestAProxyGivesWay: a proxy whose ledger was too slow to take its decision for a history decides like the one that was faster,
+// from then on.
+func TestAProxyGivesWay(t *testing.T) {
+	file := database(t)
+	late, other := newRig(t, file, GC), newRig(t, file, GC)
+	slow := &slowLedger{Ledger: late.store}
+	late.engine.Store, late.engine.Clears = slow, false
+	body := claudeHistory(60)
+	require.Equal(t, string(body), string(late.post(t, "/v1/messages", body)))
+	decided := string(other.post(t, "/v1/messages", body))
+	require.NotEqual(t, string(body), decided)
+	require.Error(t, late.engine.Flush(t.Context()))
+	slow.fast.Store(true)
+	require.NoError(t, late.engine.Flush(t.Context()))
+	assert.Equal(t, decided, string(late.post(t, "/v1/messages", body)))
 }

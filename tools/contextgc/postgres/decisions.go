@@ -183,15 +183,16 @@ func headsOf(ctx context.Context, q postgres.Querier, marks [][32]byte) (map[[32
 }
 
 // Settle implements contextgc.Decisions.
-func (s *Store) Settle(ctx context.Context, heads map[[32]byte][32]byte) error {
-	err := s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
-		_, err := s.settle(ctx, q, heads)
+func (s *Store) Settle(ctx context.Context, heads map[[32]byte][32]byte) (all bool, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error { // one statement
+		stored, err := s.settle(ctx, q, heads)
+		all = stored == int64(len(heads))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("places into the database: %w", err)
+		return false, fmt.Errorf("places into the database: %w", err)
 	}
-	return nil
+	return all, nil
 }
 
 // settle stores places in one statement, in the order of their marks, so that replicas wait for each other and do not lock

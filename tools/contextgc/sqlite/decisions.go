@@ -51,7 +51,8 @@ func (s *Store) found(tx *sql.Tx, place contextgc.Place, decided bool) error {
 	for _, mark := range place.Marks {
 		heads[mark] = head
 	}
-	return s.settle(tx, heads)
+	_, err := s.settle(tx, heads)
+	return err
 }
 
 func (s *Store) clear(tx *sql.Tx, c contextgc.Clearing) (stored bool, err error) {
@@ -195,20 +196,23 @@ func headsOf(ctx context.Context, db querier, marks [][32]byte) (map[[32]byte][3
 }
 
 // Settle implements contextgc.Decisions.
-func (s *Store) Settle(ctx context.Context, heads map[[32]byte][32]byte) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		return s.settle(tx, heads)
+func (s *Store) Settle(ctx context.Context, heads map[[32]byte][32]byte) (all bool, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		stored, err := s.settle(tx, heads)
+		all = stored == int64(len(heads))
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("store places: %w", err)
+		return false, fmt.Errorf("store places: %w", err)
 	}
-	return nil
+	return all, nil
 }
 
 // settledAtOnce is the number of rows in one statement: parsing a statement costs more than adding a row.
 const settledAtOnce = 64
 
-func (s *Store) settle(tx *sql.Tx, heads map[[32]byte][32]byte) error {
+// settle returns the number of marks that it stored.
+func (s *Store) settle(tx *sql.Tx, heads map[[32]byte][32]byte) (stored int64, err error) {
 	now := s.settings.Now().UnixMicro()
 	var values []any
 	store := func() error {
@@ -216,17 +220,23 @@ func (s *Store) settle(tx *sql.Tx, heads map[[32]byte][32]byte) error {
 			return nil
 		}
 		rows := strings.TrimSuffix(strings.Repeat("(?, ?, ?), ", len(values)/3), ", ")
-		_, err := tx.Exec(`INSERT INTO places (mark, head, created) VALUES `+rows+` ON CONFLICT DO NOTHING`, values...)
+		done, err := tx.Exec(`INSERT INTO places (mark, head, created) VALUES `+rows+` ON CONFLICT DO NOTHING`, values...)
 		values = values[:0]
+		if err != nil {
+			return err
+		}
+		n, err := done.RowsAffected()
+		stored += n
 		return err
 	}
 	for mark, head := range heads {
 		values = append(values, mark[:], head[:], now)
 		if len(values) == 3*settledAtOnce {
 			if err := store(); err != nil {
-				return err
+				return stored, err
 			}
 		}
 	}
-	return store()
+	err = store()
+	return stored, err
 }
