@@ -40,7 +40,7 @@ type Options struct {
 
 const (
 	// Limit is how long a client may take to send the request, its MCP servers included. After that, what is known is used.
-	Limit = 60 * time.Second
+	Limit = 2 * time.Minute // Kilo works for half a minute on a busy machine before it asks
 
 	ends  = 3 * time.Second // how long the client may take to end after its answer
 	grace = time.Second     // how long it may take to end after it was asked to

@@ -147,6 +147,7 @@ const TrySentence = "Run this command and tell me what went wrong: for i in $(se
 // conclude says what is on, how to see it work, and how to undo it.
 func (h home) conclude(w io.Writer) error {
 	var on []string
+	hooked, shown := false, false
 	for _, name := range clients() {
 		all, err := h.pieces(name)
 		if err != nil {
@@ -159,20 +160,27 @@ func (h home) conclude(w io.Writer) error {
 			}
 		}
 		if len(kinds) > 0 {
-			on = append(on, fmt.Sprintf("%s (%s)", agent.Named(name).Title, strings.Join(kinds, ", ")))
+			c := agent.Named(name)
+			on = append(on, fmt.Sprintf("%s (%s)", c.Title, strings.Join(kinds, ", ")))
+			hooked, shown = hooked || slices.Contains(kinds, string(hooks)), shown || c.Prefix != nil
 		}
 	}
 	if len(on) == 0 {
 		return nil
 	}
+	try, then := TrySentence, "Then: mcp-pruner gain\n"
+	if !hooked { // gain counts what hooks cut
+		try, then = "With the tool bash of the server pruner: "+TrySentence, ""
+	}
+	if shown {
+		then += "What the client sends before your first word, and what of it could go: mcp-pruner context CLIENT\n"
+	}
 	_, err := fmt.Fprintf(w, `
 On now: %s. It works in sessions that begin from now on.
 To see it work, paste this into the client:
   %s
-Then: mcp-pruner gain
-What the client sends before your first word, and what of it could go: mcp-pruner context CLIENT
-To undo: mcp-pruner init CLIENT --uninstall, or mcp-pruner uninstall for everything.
-`, strings.Join(on, "; "), TrySentence)
+%sTo undo: mcp-pruner init CLIENT --uninstall, or mcp-pruner uninstall for everything.
+`, strings.Join(on, "; "), try, then)
 	return err
 }
 

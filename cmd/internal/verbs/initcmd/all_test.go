@@ -37,6 +37,26 @@ func TestInitWithoutAClient(t *testing.T) {
 	require.Equal(t, 1, strings.Count(stdout, "To see it work"))
 }
 
+// TestInitOfAnEditor: an editor has only our server, so that its user is neither sent to gain, which counts what hooks cut, nor to
+// context; its file gets back its bytes.
+func TestInitOfAnEditor(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, ".cursor", "mcp.json")
+	write(t, file, "{\n\t\"mcpServers\" : { }}")
+	before := files(t, dir)
+	code, stdout, stderr := verb(t, dir, "cursor")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "On now: Cursor (mcp). It works in sessions that begin from now on.\nTo see it work, paste this into the client:\n  With the tool bash of the server pruner: Run")
+	assert.NotContains(t, stdout, "mcp-pruner gain")
+	assert.NotContains(t, stdout, "mcp-pruner context")
+	code, _, stderr = verb(t, dir, "cursor", "--uninstall")
+	require.Zero(t, code, stderr)
+	assert.Equal(t, before, files(t, dir))
+	code, _, stderr = verb(t, dir, "cursor", "--hooks")
+	require.Equal(t, 2, code)
+	assert.Contains(t, stderr, "Cursor has no hooks that replace results; --mcp adds our tools")
+}
+
 func TestPicked(t *testing.T) {
 	offered := []found{{where: "a"}, {where: "b"}, {where: "c"}}
 	for answer, want := range map[string]string{"\n": "abc", "y\n": "abc", "all": "abc", "2\n": "b", "3, 1\r\n": "ca", "1 1": "a"} {

@@ -153,7 +153,7 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 			break
 		}
 		if agent.Named(client).Hooks.AsErrors {
-			return nil, command.Usagef("%s shows its model every result that a hook replaces as an error; choose --hooks all the same, or --mcp", client)
+			return nil, command.Usagef("%s shows a result that a hook replaces as an error, to its model or to its user; choose --hooks all the same, or --mcp", client)
 		}
 		wanted[hooks] = true
 	}
@@ -162,6 +162,8 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 		i := slices.IndexFunc(all, func(p piece) bool { return p.kind == k })
 		switch {
 		case !wanted[k], k == unit && i < 0:
+		case i < 0 && k == hooks:
+			return nil, command.Usagef("%s has no hooks that replace results; --mcp adds our tools", agent.Named(client).Title)
 		case i < 0:
 			return nil, command.Usagef("init cannot set up the %s of %s; docs/HOOKS.md says how to do it by hand", k, client)
 		default:
