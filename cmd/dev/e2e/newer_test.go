@@ -223,26 +223,49 @@ func TestNewerClientsContext(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := c.world(t)
 			w.wrapped()
-			w.context("--no-servers") // a client may complete its settings at its first start
-			files, processes := w.files(), w.left()
-			before := w.context()
-			assert.True(t, before.Complete)
+			first := w.context() // a client may complete its settings at its first start
+			assert.True(t, first.Complete)
 			for _, name := range names {
-				assert.Contains(t, append(before.names("tool"), before.names("skill")...), name)
+				assert.Contains(t, append(first.names("tool"), first.names("skill")...), name)
 			}
+			files, processes := w.files(), w.left()
 			if names != nil {
 				applied := w.context(append([]string{"--apply"}, names...)...)
 				require.NotNil(t, applied.After)
 				assert.ElementsMatch(t, names, applied.After.Off)
 				assert.Empty(t, applied.After.Without)
 				assert.Less(t, applied.After.Tokens, applied.Tokens)
-				t.Logf("%s %s: %d tokens, after %v: %d", c.name, before.Version, applied.Tokens, names, applied.After.Tokens)
+				t.Logf("%s %s: %d tokens, after %v: %d", c.name, first.Version, applied.Tokens, names, applied.After.Tokens)
 				assert.NotEqual(t, files, w.files())
 				assert.Contains(t, w.ours("context", c.name, "--undo"), "byte for byte")
 			}
 			assert.Equal(t, files, w.files())
 			assert.Empty(t, w.model.Requests(), "the user's model is not asked")
 			assert.Subset(t, processes, w.left())
+		})
+	}
+}
+
+// TestNewerClientsProxy: each of these clients sends its requests through the proxy where its base URL is the proxy's.
+func TestNewerClientsProxy(t *testing.T) {
+	for _, c := range newerClients(t) {
+		t.Run(c.name, func(t *testing.T) {
+			w := c.world(t, done)
+			note := filepath.Join(t.TempDir(), "request.json")
+			p := &gcProxy{w: w, store: filepath.Join(t.TempDir(), "ledger.db"), options: []string{"--note", note}}
+			p.start()
+			t.Cleanup(p.kill)
+			w.through(p)
+			for path, text := range w.files() {
+				if strings.Contains(text, w.model.URL) {
+					w.edit(path, w.model.URL, "http://"+p.addr)
+				}
+			}
+			w.alone()
+			assert.NotEmpty(t, w.model.Requests())
+			passed, err := os.ReadFile(note)
+			require.NoError(t, err)
+			assert.Contains(t, string(passed), "how often is it tried?")
 		})
 	}
 }
