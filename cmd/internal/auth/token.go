@@ -13,16 +13,7 @@ const maxToken = 4096
 
 // ReadToken returns the first line of a file that only its owner may read.
 func ReadToken(path string) (Token, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return "", err
-	case !info.Mode().IsRegular() || info.Size() > maxToken:
-		return "", fmt.Errorf("%s: want a file of at most %d bytes", path, maxToken)
-	case othersMayRead(runtime.GOOS, info.Mode(), isMounted(info)):
-		return "", fmt.Errorf("%s: others may read it; chmod 600", path)
-	}
-	raw, err := os.ReadFile(path)
+	raw, err := readSecret(path, maxToken)
 	if err != nil {
 		return "", err
 	}
@@ -31,6 +22,20 @@ func ReadToken(path string) (Token, error) {
 		return "", errors.New(path + ": the first line is empty")
 	}
 	return Token(token), nil
+}
+
+// readSecret returns what is in a file that only its owner may read.
+func readSecret(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > most:
+		return nil, fmt.Errorf("%s: want a file of at most %d bytes", path, most)
+	case othersMayRead(runtime.GOOS, info.Mode(), isMounted(info)):
+		return nil, fmt.Errorf("%s: others may read it; chmod 600", path)
+	}
+	return os.ReadFile(path)
 }
 
 // othersMayRead reports whether the mode of a file lets other users read or change it. On Windows the mode says

@@ -141,6 +141,11 @@ func (f *fake) call(m fakeMessage) {
 		f.result(m.ID, `{"content":[{"type":"resource_link","uri":"note:///2","name":"two"}]}`)
 		return
 	}
+	if f.kind == "whose" {
+		fmt.Fprintln(os.Stderr, "the token is", os.Getenv("SUBJECT_TOKEN"))
+		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, "called with "+os.Getenv("SUBJECT_TOKEN")))
+		return
+	}
 	if lists[f.kind] != nil {
 		raw, _ := json.Marshal(m.Params.Arguments)
 		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, m.Params.Name+string(raw)))

@@ -40,6 +40,10 @@ type Options struct {
 	Version string
 	Env     []string // of upstream processes
 
+	// SubjectToken returns a token that servers want from a subject; "" is the owner of the machine, and the gateway itself when
+	// it asks what servers have. nil: there are no tokens.
+	SubjectToken func(subject, name string) (string, error)
+
 	OneClient bool          // served over stdio: the servers are started for the only client, with its capabilities
 	IdleAfter time.Duration // when a client's connection without calls is closed; 0: idleAfter
 
@@ -55,6 +59,14 @@ func (o Options) Names() []string {
 		names[i] = s.Name
 	}
 	return names
+}
+
+// tokens returns the tokens of a subject.
+func (o Options) tokens(subject string) func(name string) (string, error) {
+	if o.SubjectToken == nil {
+		return nil
+	}
+	return func(name string) (string, error) { return o.SubjectToken(subject, name) }
 }
 
 // Gateway holds the upstreams and the tools offered from them.
@@ -91,7 +103,7 @@ func Open(o Options) (*Gateway, error) {
 	if err := g.checkNames(); err != nil {
 		return nil, err
 	}
-	shared := connect.Options{Version: o.Version, Env: o.Env, Persistent: true, Note: o.Note, Stderr: o.Stderr, Changed: g.changed}
+	shared := connect.Options{Version: o.Version, Env: o.Env, Persistent: true, Note: o.Note, Stderr: o.Stderr, Changed: g.changed, Token: o.tokens("")}
 	for _, c := range o.Servers {
 		g.servers = append(g.servers, connect.New(c, shared))
 	}

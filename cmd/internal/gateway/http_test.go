@@ -27,12 +27,12 @@ func overHTTP(t *testing.T) (address string, log <-chan string) {
 	return overHTTPWith(t, serversFile(t, map[string]any{"shop": fakeEntry("plain")}))
 }
 
-func overHTTPWith(t *testing.T, config string) (address string, log <-chan string) {
+func overHTTPWith(t *testing.T, config string, more ...string) (address string, log <-chan string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	end := make(chan int, 1)
-	p := command.Process{Args: []string{"gateway", "--http", "--port", "0", "--mode", "trim", config}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: write,
+	p := command.Process{Args: append([]string{"gateway", "--http", "--port", "0", "--mode", "trim", config}, more...), Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: write,
 		Env: append(os.Environ(), "MCP_PRUNER_LOG_LEVEL=debug")}
 	go func() {
 		end <- command.Execute(ctx, verbs.Root(p), p)

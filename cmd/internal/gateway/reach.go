@@ -42,8 +42,10 @@ func (g *Gateway) reach(c *mcpserver.Caller, server string) (s *connect.Server, 
 // connectFor returns a new connection of a client to a server, which is opened with the first request. A client without a
 // session may be several: nothing that the server sends outside of a request goes to it.
 func (g *Gateway) connectFor(c *mcpserver.Caller, shared *connect.Server) *connect.Server {
+	_, subject := c.Holder()
+	name, _ := subject.(string) // none without keys
 	s := connect.New(shared.Config(), connect.Options{
-		Version: g.options.Version, Env: g.options.Env, Note: g.options.Note, Stderr: g.options.Stderr,
+		Version: g.options.Version, Env: g.options.Env, Note: g.options.Note, Stderr: g.options.Stderr, Token: g.options.tokens(name),
 		Changed: func(_, now connect.Offer) { shared.Compare(now) },
 	})
 	if !c.Alone() {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
@@ -43,6 +44,7 @@ type gatewayFlags struct {
 	target  float64
 	mapFile string
 	freeze  string
+	tokens  string
 }
 
 func (f *gatewayFlags) add(c *cobra.Command) {
@@ -54,6 +56,7 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	flags.BoolVar(&f.bare, "bare", false, "tool names without the server's name in front; for exactly one server")
 	flags.Var(command.Share(&f.target), "target", "share of the list's tokens that has to go, at most; less keeps more prose")
 	flags.StringVar(&f.mapFile, "map", "", "file that says how tools are grouped, pinned, hidden and renamed")
+	flags.StringVar(&f.tokens, "subject-tokens", "", "file with the tokens that ${subject.token:NAME} stands for, by subject")
 	flags.StringVar(&f.freeze, "freeze", "", "file that keeps the grouping when servers add tools; made when missing")
 }
 
@@ -186,6 +189,13 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 		Stderr: func(server, line string) {
 			note("gateway.upstream_stderr", map[string]any{"upstream": server, "message": line})
 		},
+	}
+	if f.tokens != "" {
+		file := auth.SubjectTokens(f.tokens)
+		if err := file.Check(); err != nil {
+			return nil, fmt.Errorf("--subject-tokens: %w", err)
+		}
+		o.SubjectToken = file.Token
 	}
 	if f.mapFile != "" {
 		raw, err := os.ReadFile(f.mapFile)

@@ -56,6 +56,8 @@ func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]Config, 
 		}
 		switch {
 		case s.Problem != "":
+		case s.misplacesToken():
+			s.Problem = "${subject.token:NAME} stands for a token in the values of env and headers only"
 		case s.Command == "" && s.URL == "":
 			s.Problem = "it has neither command nor url"
 		case s.Command != "" && s.URL != "":

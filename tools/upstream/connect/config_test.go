@@ -32,6 +32,9 @@ func TestConfig(t *testing.T) {
 // TestAnEntryThatCannotBeUsedCostsItself reads configurations with one bad entry and one good one.
 func TestAnEntryThatCannotBeUsedCostsItself(t *testing.T) {
 	for entry, want := range map[string]string{
+		`{"command":"x","args":["${subject.token:a}"]}`:   "in the values of env and headers only",
+		`{"url":"https://h/${subject.token:a}"}`:          "in the values of env and headers only",
+		`{"command":"x","env":{"A":"${subject.tokn:a}"}}`: "in the values of env and headers only",
 		`{}`:                               "it has neither command nor url",
 		`7`:                                "it cannot be read: the entry has to be an object, not a value of type number",
 		`{"command":["x"]}`:                "it cannot be read: command has to be a text, not a value of type array",

@@ -29,6 +29,8 @@ type Options struct {
 	Version string   // of this program, sent to the upstreams
 	Env     []string // of upstream processes; their own variables are added
 
+	Token func(name string) (string, error) // returns the token of the subject whose connections these are; nil: there are none
+
 	Persistent bool // a connection that is lost, or could not be opened, is tried again in the background
 
 	Note    func(event string, facts map[string]any) // receives events about upstreams
@@ -45,6 +47,7 @@ type Server struct {
 	end  context.CancelFunc
 
 	mu           sync.Mutex
+	opening      Config          // the entry with the subject's tokens, which stay out of errors and logs
 	owner        Caller          // the only client; nil: several share the server
 	capabilities json.RawMessage // declared to the server; nil: everything
 	level        string          // of the log messages that clients want; "": the server's own
@@ -64,7 +67,7 @@ type Server struct {
 
 // New returns a server that is not connected. Its offer is that of the last start, if that is known.
 func New(c Config, o Options) *Server {
-	s := &Server{config: c, options: o, watched: watched{}, subscribed: map[string]bool{}}
+	s := &Server{config: c, opening: c, options: o, watched: watched{}, subscribed: map[string]bool{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.offer, s.known = recall(c, nil)
 	s.exact = s.known
@@ -112,7 +115,14 @@ func (s *Server) Name() string { return s.config.Name }
 func (s *Server) Config() Config { return s.config }
 
 // Stateless reports whether all clients may share the connection.
-func (s *Server) Stateless() bool { return s.config.Stateless }
+func (s *Server) Stateless() bool { return s.config.Stateless && !s.config.PerSubject() }
+
+// secret returns the entry whose values are secrets.
+func (s *Server) secret() Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opening
+}
 
 // Compare asks the server for its lists again if another connection to it was offered something else.
 func (s *Server) Compare(other Offer) {
@@ -182,7 +192,7 @@ func (s *Server) attempt(done chan struct{}) {
 		}
 	}
 	if err != nil {
-		err = redacted(err, s.config)
+		err = redacted(err, s.secret())
 	}
 	s.mu.Lock()
 	s.conn, s.err, s.pending = nil, err, nil
@@ -226,7 +236,14 @@ func pause(failures int) time.Duration {
 
 // open starts or connects to the server.
 func (s *Server) open(ctx context.Context) (*connection, error) {
-	l, err := dial(s.config, s.options.Env, func(line string) { s.options.Stderr(s.config.Name, withoutSecrets(line, s.config)) })
+	config, err := s.config.forSubject(s.options.Token)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.opening = config
+	s.mu.Unlock()
+	l, err := dial(config, s.options.Env, func(line string) { s.options.Stderr(s.config.Name, withoutSecrets(line, config)) })
 	if err != nil {
 		return nil, err
 	}
@@ -323,11 +340,11 @@ func (s *Server) Call(ctx context.Context, tool string, arguments, meta, extra m
 	case ctx.Err() != nil:
 		return Answer{}, ctx.Err()
 	case err != nil:
-		return Answer{}, unavailable(s.config, err)
+		return Answer{}, unavailable(s.secret(), err)
 	case result.Error != nil:
-		return Answer{}, refused(s.config, result)
+		return Answer{}, refused(s.secret(), result)
 	}
-	return passed(s.config, result.Result)
+	return passed(s.secret(), result.Result)
 }
 
 // Request sends another request and returns the upstream's result or error unchanged. meta is the request's _meta.
@@ -337,9 +354,9 @@ func (s *Server) Request(ctx context.Context, method string, params, meta map[st
 	case ctx.Err() != nil:
 		return nil, &tools.RPCError{Code: mcp.INTERNAL_ERROR, Message: "cancelled"}
 	case err != nil:
-		return nil, &tools.RPCError{Code: mcp.INTERNAL_ERROR, Message: unavailable(s.config, err).Message}
+		return nil, &tools.RPCError{Code: mcp.INTERNAL_ERROR, Message: unavailable(s.secret(), err).Message}
 	case answer.Error != nil:
-		return nil, refused(s.config, answer).Opaque.RPC
+		return nil, refused(s.secret(), answer).Opaque.RPC
 	}
 	return answer.Result, nil
 }
