@@ -189,6 +189,7 @@ type walk struct {
 	cold    int                   // tokens of the prompt that the cache has, if decide has found less than all that was sent; -1: it has not
 	forced  map[wire.Key]bool     // decisions in force so far
 	inForce map[wire.Key]decision // by result
+	open    bool                  // that nothing is decided at the last place may not be stored: another process may decide there
 	grown   bool                  // there are decisions that apply has not applied
 	head    wire.Key              // the latest decision in force
 	at      []wire.Key            // the same, at the end of each turn

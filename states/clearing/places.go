@@ -217,10 +217,14 @@ func (w *walk) force(head wire.Key) {
 	}
 }
 
-// settle records what the places of this history lead to, so that later decisions do not change it.
+// settle records what the places of this history lead to, so that later decisions do not change it. An open place is asked for
+// again with the next request.
 func (w *walk) settle() {
-	heads := make(map[wire.Key]wire.Key)
-	for i, list := range w.marks {
+	heads, marks := make(map[wire.Key]wire.Key), w.marks
+	if w.open {
+		marks = marks[:len(marks)-1]
+	}
+	for i, list := range marks {
 		for _, m := range list {
 			if _, ok := w.heads[m]; !ok {
 				heads[m] = w.at[i]

@@ -72,7 +72,7 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 
 // stay stores that nothing is decided at this place. Another process that has the same history could decide otherwise at the same
 // time: of two decisions the first one that is stored holds, and it is stored before the request is sent. A request does not wait
-// long for a ledger that is slow or broken, because there is nothing to lose but a cache.
+// long for a ledger that is slow or broken, because there is nothing to lose but a cache: the place stays open.
 func (w *walk) stay(ctx context.Context) error {
 	place := w.place()
 	if len(place.Marks) == 0 {
@@ -80,9 +80,11 @@ func (w *walk) stay(ctx context.Context) error {
 	}
 	short, cancel := context.WithTimeout(ctx, stayWithin)
 	defer cancel()
-	if _, err := w.Store.Clear(short, place, nil); errors.Is(err, contextgc.ErrDecided) {
+	_, err := w.Store.Clear(short, place, nil)
+	if errors.Is(err, contextgc.ErrDecided) {
 		return err
 	}
+	w.open = err != nil
 	return nil
 }
 

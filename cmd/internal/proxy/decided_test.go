@@ -147,18 +147,27 @@ func (l *slowLedger) Settle(ctx context.Context, heads map[[32]byte][32]byte) (b
 }
 
 // TestAProxyGivesWay: a proxy whose ledger was too slow to take its decision for a history decides like the one that was faster,
-// from then on.
+// from then on, also if it has sent a longer history meanwhile.
 func TestAProxyGivesWay(t *testing.T) {
-	file := database(t)
-	late, other := newRig(t, file, GC), newRig(t, file, GC)
-	slow := &slowLedger{Ledger: late.store}
-	late.engine.Store, late.engine.Clears = slow, false
-	body := claudeHistory(60)
-	require.Equal(t, string(body), string(late.post(t, "/v1/messages", body)))
-	decided := string(other.post(t, "/v1/messages", body))
-	require.NotEqual(t, string(body), decided)
-	require.Error(t, late.engine.Flush(t.Context()))
-	slow.fast.Store(true)
-	require.NoError(t, late.engine.Flush(t.Context()))
-	assert.Equal(t, decided, string(late.post(t, "/v1/messages", body)))
+	for name, longer := range map[string]bool{"the same history": false, "a longer one": true} {
+		t.Run(name, func(t *testing.T) {
+			file := database(t)
+			late, other := newRig(t, file, GC), newRig(t, file, GC)
+			slow := &slowLedger{Ledger: late.store}
+			late.engine.Store, late.engine.Clears = slow, false
+			require.Equal(t, string(claudeHistory(60)), string(late.post(t, "/v1/messages", claudeHistory(60))))
+			if longer {
+				require.Equal(t, string(claudeHistory(61)), string(late.post(t, "/v1/messages", claudeHistory(61))))
+			}
+			require.Error(t, late.engine.Flush(t.Context()))
+			decided := string(other.post(t, "/v1/messages", claudeHistory(60)))
+			require.NotEqual(t, string(claudeHistory(60)), decided)
+			slow.fast.Store(true)
+			if longer {
+				require.NoError(t, late.engine.Flush(t.Context()))
+			}
+			assert.Equal(t, decided, string(late.post(t, "/v1/messages", claudeHistory(60))))
+			assert.Equal(t, string(other.post(t, "/v1/messages", claudeHistory(61))), string(late.post(t, "/v1/messages", claudeHistory(61))))
+		})
+	}
 }
