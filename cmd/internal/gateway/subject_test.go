@@ -86,9 +86,12 @@ func TestASubjectsTokenIsItsOwn(t *testing.T) {
 		require.NoError(t, err)
 		return string(body)
 	}
-	list := httpClient{t: t, address: address, headers: map[string]string{"Authorization": "Bearer " + keys["ada"]}}.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	_, _ = io.Copy(io.Discard, list.Body)
-	_ = list.Body.Close()
+	require.Eventually(t, func() bool { // a server that starts slowly is listed later
+		list := httpClient{t: t, address: address, headers: map[string]string{"Authorization": "Bearer " + keys["ada"]}}.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		defer list.Body.Close()
+		body, err := io.ReadAll(list.Body)
+		return err == nil && strings.Contains(string(body), "shop_get_item") && strings.Contains(string(body), "web_ask")
+	}, time.Minute, 20*time.Millisecond)
 
 	assert.Contains(t, call("ada", "shop_get_item"), "called with adas-shop-token")
 	assert.Contains(t, call("ada", "web_ask"), `"Bearer adas-web-token"`)
