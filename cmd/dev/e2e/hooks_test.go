@@ -154,11 +154,12 @@ func manyLedgers() string {
 	return b.String()
 }
 
-// TestClaudeTellsItsUser: when the model has answered, the client shows what was cut, and not again if nothing was cut since.
+// TestClaudeTellsItsUser: when the model has answered, the client shows what was cut, and not again if nothing was cut since. The
+// net is missing if the client writes its transcript later than the hook waits.
 func TestClaudeTellsItsUser(t *testing.T) {
 	log := native("I run the tests to see which one fails and why.", "Bash", map[string]any{"command": testLog, "description": "which test failed and why"})
 	w := hooked(t, only("claude"), log, done)
-	assert.Regexp(t, `"content":"Stop says: mcp-pruner: 1 result cut, [\d.]+k tokens less, net \+[\d.]+k fresh input tokens"`, w.claude())
+	assert.Regexp(t, `"content":"Stop says: mcp-pruner: 1 result cut, [\d.]+k tokens less(, net \+[\d.]+k fresh input tokens)?"`, w.claude())
 	w.env = append(w.env, "MCP_PRUNER_TELL=off")
 	assert.NotContains(t, w.claude(), "Stop says")
 }

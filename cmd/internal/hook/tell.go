@@ -60,7 +60,7 @@ func netOf(ctx context.Context, list []notes.Note) *notes.Net {
 			if err != nil {
 				return nil
 			}
-			if gain.Known.Results > 0 {
+			if gain.Known.Results > 0 && gain.Known.Gross > 0 { // the model call that reads the result is there, too
 				return &notes.Net{Tokens: gain.Total.Net, Again: gain.Total.Again}
 			}
 		}
