@@ -113,8 +113,13 @@ func (e *Engine) forget() {
 	defer e.mu.Unlock()
 	e.groups, e.heads, e.unstored = make(map[wire.Key]*group), make(map[wire.Key]wire.Key), make(map[wire.Key]wire.Key)
 	if e.Report != nil {
-		e.Report(fmt.Errorf("%w (%s): results are sent whole", ErrLost, e.Store.Name()))
+		e.Report(e.Lost())
 	}
+}
+
+// Lost returns the error that the ledger is lost, with its name.
+func (e *Engine) Lost() error {
+	return fmt.Errorf("%w (%s): results are sent whole", ErrLost, e.Store.Name())
 }
 
 func (e *Engine) reload(ctx context.Context) error {

@@ -102,6 +102,7 @@ func (f *File) open() error {
 // first and write later can fail if two processes do so at the same time.
 func (f *File) source() string {
 	q := url.Values{
+		"mode":    {"rw"}, // a connection that is opened after the file was removed must not create another file
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", f.settings.Patience.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"},
 	}

@@ -97,3 +97,21 @@ func TestOpeningWaitsForWriters(t *testing.T) {
 	require.NoError(t, f.Write(t.Context(), insert))
 	assert.Equal(t, 1, count(t, f))
 }
+
+// A file that was removed is not created again by a connection that the pool opens later.
+func TestARemovedFileStaysAway(t *testing.T) {
+	if os.PathSeparator != '/' {
+		t.Skip("Windows removes no open file")
+	}
+	var damaged []string
+	f := open(t, filepath.Join(t.TempDir(), "a.db"), &damaged)
+	require.NoError(t, f.Write(t.Context(), insert))
+	used, err := f.DB().Conn(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = used.Close() }()
+	require.NoError(t, os.Remove(f.Path()))
+	assert.True(t, f.Lost())
+	_, err = f.DB().ExecContext(t.Context(), `INSERT INTO t VALUES (2)`) // on another connection
+	require.Error(t, err)
+	assert.NoFileExists(t, f.Path())
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
@@ -56,7 +57,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	}
 	place, name, err := stores.LedgerPlace(o.Store, p.Lookup)
 	if err != nil {
-		s.health.failed(err)
+		s.health.failed(nil, err)
 		return s, closeTelemetry
 	}
 	s.health.ledger = name
@@ -79,7 +80,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 		s.feeding.Wait()
 		if w := s.work.Load(); w != nil {
 			if err := w.close(); err != nil {
-				s.health.failed(err)
+				s.health.failed(w, err)
 			}
 		}
 		s.runs.Close()
@@ -96,24 +97,32 @@ func (s *server) openWork(ctx context.Context, p command.Process, c settings.Set
 	if err != nil {
 		return nil, err
 	}
-	e.Store, e.Index = store, store.Index
-	e.Report = s.health.failed
+	w := &work{engine: e}
+	failed := func(err error) { s.health.failed(w, err) }
+	e.Store, e.Index, e.Report = store, store.Index, failed
 	if err := e.Load(ctx); err != nil {
-		s.health.failed(err)
+		failed(err)
 	}
-	book := ledger.New(store, s.health.failed)
-	stopCleaning := ledger.KeepClean(store, store.Files, stores.Limits(c), func(err error) { stores.LedgerFailed(s.emit)(err.Error()) })
-	return &work{engine: e, usage: book.AddUsage, feed: func(c *wire.Conversation, client string) {
+	book := ledger.New(store, failed)
+	stopCleaning := ledger.KeepClean(store, store.Files, stores.Limits(c), func(err error) {
+		if !store.Lost() { // that is reported once
+			stores.LedgerFailed(s.emit)(err.Error())
+		}
+	})
+	w.usage = book.AddUsage
+	w.feed = func(c *wire.Conversation, client string) {
 		for _, r := range c.Last().Results {
 			if r.HasText() {
 				book.Add(clearing.Entry(c, r, client))
 			}
 		}
-	}, close: func() error {
+	}
+	w.close = sync.OnceValue(func() error {
 		stopCleaning()
 		book.Close(2 * time.Second)
 		return store.Close()
-	}}, nil
+	})
+	return w, nil
 }
 
 // wayBackOf returns the command that recovers a text for the client with a User-Agent.

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,7 +19,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 // Requests that are not understood pass through byte for byte.
@@ -50,13 +53,15 @@ func TestABrokenStoreStopsNothing(t *testing.T) {
 // A ledger that is removed or damaged switches clearing off for every session at once. The proxy says so, opens another one,
 // and clears again, without a restart.
 func TestALostLedgerHeals(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(file string) error{
 		"removed":  os.Remove,
 		"replaced": func(file string) error { return os.Rename(file, file+".old") },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			up, file := newUpstream(t), database(t)
-			p := startChild(t, up.URL, file)
+			p := startChild(t, up.URL, file, childRetry+"=15s") // longer than what comes before the next try
 			p.post(t, claudeHistory(40))
 			require.Positive(t, cleared(up.last()))
 			require.NoError(t, spoil(file))
@@ -262,4 +267,27 @@ func TestStreams(t *testing.T) {
 	require.Len(t, r.usages, 1)
 	u := r.usages[0]
 	assert.Equal(t, []any{"claude-x", 3, 900, 50, 12}, []any{u.Model, u.Input, u.Read, u.Written, u.Output})
+}
+
+// What a lost ledger still reports does not switch off the one that was opened in its place.
+func TestTheLastErrorsOfALostLedgerAreNotTheNextOnes(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	old := r.server.work.Load()
+	old.close = r.store.Close
+	next, err := sqlite.Open(sqlite.Settings{File: database(t), Patience: patience})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = next.Close() })
+	r.server.health.open = func(context.Context) (*work, error) {
+		e := clearing.Engine{Store: next, Index: r.engine.Index, Machine: r.engine.Machine, Runs: r.runs, Policy: r.engine.Policy, Clears: true, Now: r.clock}
+		return &work{engine: &e, feed: old.feed, usage: old.usage}, nil
+	}
+	require.NoError(t, os.Remove(r.store.Name()))
+	body := claudeHistory(40)
+	assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)), "its ids would lead nowhere")
+	assert.Contains(t, string(r.post(t, "/v1/messages", body)), "[cleared ")
+	r.server.feeding.Wait()
+	r.server.health.failed(old, errors.New("late"))
+	assert.Equal(t, OK, r.server.state(t.Context()).Status)
+	assert.Equal(t, 1, strings.Count(strings.Join(r.logged(), " "), "ledger.failed"))
+	assert.Equal(t, 1, strings.Count(strings.Join(r.logged(), " "), "ledger.restored"))
 }

@@ -33,8 +33,8 @@ const (
 	Passing = "passing"
 )
 
-// tryAgainAfter is the time after which a request tries a ledger again that failed.
-const tryAgainAfter = 2 * time.Second
+// tryAgainAfter is the time after which a request tries a ledger again that failed. Tests change it.
+var tryAgainAfter = 2 * time.Second
 
 // health records whether the ledger works. If it does not, nothing new is pruned or cleared, for any session, until it works
 // again.
@@ -55,16 +55,23 @@ type health struct {
 	trying time.Time
 }
 
-// failed switches pruning and clearing off.
-func (h *health) failed(err error) {
+// failed switches pruning and clearing off because of an error in the ledger of w; nil: in one that could not be opened.
+func (h *health) failed(w *work, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if w != nil && w.replaced {
+		return // the last errors of a lost ledger say nothing about the one that was opened in its place
+	}
+	if w != nil && w.engine.Store.Lost() {
+		err = w.engine.Lost() // whatever error was the first to show it
+	}
 	h.lost = h.lost || errors.Is(err, clearing.ErrLost)
 	h.trying = time.Now()
-	if h.why != "" {
+	first := h.why == ""
+	h.why = err.Error()
+	if !first {
 		return
 	}
-	h.why = err.Error()
 	h.emit(event.New("ledger.failed", "", event.Facts{"message": h.why + "; nothing is pruned or cleared until the ledger works again"}))
 }
 
@@ -98,8 +105,7 @@ func (s *server) worker(ctx context.Context) (w *work, decides bool) {
 	try, lost := s.health.due()
 	w = s.work.Load()
 	if try && s.health.open != nil && (lost || w == nil) {
-		s.reopen(ctx)
-		w = s.work.Load()
+		w = s.reopen(ctx)
 	}
 	if w == nil || w.engine.Store.Lost() && !try {
 		return nil, false // the ids in the stubs lead nowhere
@@ -107,20 +113,28 @@ func (s *server) worker(ctx context.Context) (w *work, decides bool) {
 	return w, try
 }
 
-// reopen opens the ledger, or opens it again after it was lost.
-func (s *server) reopen(ctx context.Context) {
+// reopen opens the ledger, or opens it again after it was lost. It returns nil if that fails.
+func (s *server) reopen(ctx context.Context) *work {
+	old := s.work.Load()
+	if old != nil {
+		_ = old.close() // its connections would keep the lost file's companions in the place of the new file's
+	}
 	w, err := s.health.open(context.WithoutCancel(ctx))
 	if err != nil {
-		s.health.failed(err)
-		return
+		s.health.failed(nil, err)
+		return nil
 	}
+	s.work.Store(w)
 	s.health.mu.Lock()
 	s.health.lost = false
+	if old != nil {
+		old.replaced = true
+	}
 	s.health.mu.Unlock()
-	if old := s.work.Swap(w); old != nil {
-		s.feeding.Go(func() { _ = old.close() }) // it was lost; requests that still use it pass through
+	if old != nil {
 		s.health.works()
 	}
+	return w
 }
 
 // state returns the proxy's report on itself. It first checks that the ledger is still there.
@@ -133,7 +147,7 @@ func (s *server) state(ctx context.Context) Health {
 				err = w.engine.Flush(ctx)
 			}
 			if err != nil {
-				s.health.failed(err)
+				s.health.failed(w, err)
 			}
 		}
 	}

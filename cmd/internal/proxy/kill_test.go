@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,12 +33,20 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
-// childMode is the environment variable that makes this test program the verb proxy.
-const childMode = "PROXY_TEST_CHILD"
+// Environment variables of this test program: childMode makes it the verb proxy, and childRetry says after how long that proxy
+// tries a ledger again that failed.
+const (
+	childMode  = "PROXY_TEST_CHILD"
+	childRetry = "PROXY_TEST_RETRY"
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childMode) == "" {
 		goleak.VerifyTestMain(m)
+	}
+	decideWithin = patience
+	if after, err := time.ParseDuration(os.Getenv(childRetry)); err == nil {
+		tryAgainAfter = after
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

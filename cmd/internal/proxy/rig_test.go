@@ -119,7 +119,7 @@ func newRig(t testing.TB, file string, mode Policy) *rig {
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
 	s := newServer(to, r.runs, emit)
-	r.engine.Report = s.health.failed
+	r.engine.Report = func(err error) { s.health.failed(nil, err) }
 	s.work.Store(&work{engine: r.engine, feed: func(*wire.Conversation, string) {}, usage: func(u contextgc.Usage) {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -26,8 +26,8 @@ import (
 )
 
 // decideWithin is the time limit for decisions. After it a request passes through with only the earlier
-// decisions applied.
-const decideWithin = 2 * time.Second
+// decisions applied. Tests change it.
+var decideWithin = 2 * time.Second
 
 // server is the proxy's handler.
 type server struct {
@@ -55,6 +55,8 @@ type work struct {
 	usage  func(contextgc.Usage)
 	feed   func(c *wire.Conversation, client string)
 	close  func() error
+
+	replaced bool // by another one, because its ledger was lost; guarded by the lock of health
 }
 
 // exchangeKey is the context key of a request's exchange.
@@ -144,7 +146,7 @@ func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, clie
 			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "store_failed", "message": err.Error()}))
 		}
 		if ctx.Err() == nil { // it did answer, with an error
-			s.health.failed(err)
+			s.health.failed(w, err)
 		}
 		s.runs.Failed(c.Session)
 		o = w.engine.Known(ctx, c)
@@ -158,7 +160,7 @@ func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, clie
 func (s *server) remember(ctx context.Context, w *work, c *wire.Conversation, client string) {
 	w.feed(c, client)
 	if err := w.engine.Flush(ctx); err != nil {
-		s.health.failed(err)
+		s.health.failed(w, err)
 		return
 	}
 	s.health.works()
