@@ -201,6 +201,7 @@ type walk struct {
 	shown   []*decision           // per result, its replacement; nil: none
 	pruned  []change              // new results and their replacements
 	fresh   int                   // number of new decisions
+	pays    int                   // calls after which what the planner decided has paid
 	id      [2]uint64             // of the conversation: what stands before the turns, and its first turn
 	why     string
 }
@@ -413,7 +414,7 @@ func (w *walk) decide(ctx context.Context, client string) error {
 			w.cold = cached
 		}
 		d := w.Policy.Decide(w.session.Window(cached))
-		w.why, free = d.Why, len(d.Clear) > 0 && d.Behind == 0
+		w.why, w.pays, free = d.Why, d.Calls, len(d.Clear) > 0 && d.Behind == 0
 		for _, i := range d.Clear {
 			r := w.Results[w.items[i]]
 			changes = append(changes, change{result: r, write: func(way string) string { return existing.StubOf(w.calls[r.Index], r.Use.Args, w.Text(r), way) }, why: d.Why})

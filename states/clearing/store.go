@@ -118,7 +118,7 @@ func (w *walk) run(ctx context.Context, client string, changes []change) (map[in
 // place returns the place at the end of the history, at which a decision is made now.
 func (w *walk) place() contextgc.Place {
 	here := w.marks[len(w.marks)-1]
-	p := contextgc.Place{Parent: w.head, Marks: make([][32]byte, len(here))}
+	p := contextgc.Place{Parent: w.head, Marks: make([][32]byte, len(here)), Why: w.why, Pays: w.pays}
 	hash := sha256.New()
 	for i, m := range here {
 		p.Marks[i] = m

@@ -35,8 +35,13 @@ func Stub(tool, subject string, lines int, way string) string {
 	if lines == 1 {
 		unit = "line"
 	}
-	return fmt.Sprintf("[cleared %s: %s %s; `%s` prints them]", what, number, unit, way)
+	return fmt.Sprintf(stubStart+"%s: %s %s; `%s` prints them]", what, number, unit, way)
 }
+
+const stubStart = "[cleared "
+
+// IsStub tells a stub from the text of a result that was pruned.
+func IsStub(text string) bool { return strings.HasPrefix(text, stubStart) }
 
 // StubOf returns the stub of a call's result.
 func StubOf(call history.ToolCall, args map[string]any, text, way string) string {

@@ -194,6 +194,9 @@ type Place struct {
 	ID     [32]byte   // of the decision
 	Parent [32]byte   // the latest decision before it in the history; zero: none
 	Marks  [][32]byte // none of them belongs to another place
+
+	Why  string // what the planner said to the decision
+	Pays int    // calls after which the clearing has paid; 0: it cost nothing
 }
 
 // Clearing is the decision to show a stub instead of a result, in every history that

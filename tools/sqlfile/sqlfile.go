@@ -204,6 +204,31 @@ func Transact(ctx context.Context, db *sql.DB, work func(tx *sql.Tx) error) erro
 	return tx.Commit()
 }
 
+// HasColumn reports whether a table has a column, which files of earlier versions may lack.
+func HasColumn(ctx context.Context, db *sql.DB, table, column string) (has bool, err error) {
+	err = db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)`, table, column).Scan(&has)
+	return has, err
+}
+
+// AddColumns adds the columns that a table lacks, by their names; each value is a column's definition.
+func AddColumns(db *sql.DB, table string, columns map[string]string) error {
+	for name, definition := range columns {
+		has, err := HasColumn(context.Background(), db, table, name)
+		if err != nil {
+			return err
+		}
+		if has {
+			continue
+		}
+		if _, err := db.Exec("ALTER TABLE " + table + " ADD COLUMN " + name + " " + definition); err != nil {
+			if has, _ := HasColumn(context.Background(), db, table, name); !has { // else another process has added it just now
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // startOver moves a damaged file aside and creates a new one.
 func (f *File) startOver() error {
 	_ = f.DB().Close()

@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -56,4 +58,19 @@ func TestArgumentsOfEditsAreCleared(t *testing.T) {
 	for n := range 50 {
 		require.Equal(t, string(sent[n]), string(again.post(t, "/v1/messages", writingHistory(n))))
 	}
+}
+
+// The ledger has the planner's words and the number of calls after which a clearing has paid, as the page shows them.
+func TestTheLedgerKnowsWhy(t *testing.T) {
+	file := database(t)
+	r := newRig(t, file, GC)
+	require.Contains(t, string(r.post(t, "/v1/messages", claudeHistory(40))), "[cleared ")
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file))
+	require.NoError(t, err)
+	defer func() { _ = db.Close() }()
+	var why string
+	var pays int
+	require.NoError(t, db.QueryRow(`SELECT why, pays FROM decisions`).Scan(&why, &pays))
+	assert.Contains(t, why, fmt.Sprintf("to the cache again pays after %d calls", pays))
+	assert.Positive(t, pays)
 }

@@ -57,9 +57,12 @@ func (s Sources) copyCuts(ctx context.Context, t transcript, key string, to map[
 	if !ok {
 		return 0
 	}
-	for _, n := range o.cuts {
-		c := s.cut(ctx, o, n)
-		to[key+"/"+n.ID] = c
+	for _, e := range o.events() {
+		if e.Kind != WasCut {
+			continue
+		}
+		c := s.cut(ctx, o, e)
+		to[key+"/"+e.ID] = c
 		for _, l := range c.Lines {
 			size += len(l.Text)
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
@@ -38,35 +37,39 @@ type Line struct {
 // mostLines is the number of lines of one result that a page gets.
 const mostLines = 20_000
 
-// Cut returns a result that a hook cut in a session, line by line.
+// Cut returns a result that a hook or the proxy cut in a session, line by line.
 func (s Sources) Cut(ctx context.Context, path, key, id string) (Cut, bool) {
 	o, ok := s.open(ctx, path, key)
 	if !ok {
 		return Cut{}, false
 	}
-	at := slices.IndexFunc(o.cuts, func(n notes.Note) bool { return n.ID == id })
-	if at < 0 {
-		return Cut{}, false
+	for _, e := range o.events() {
+		if e.Kind == WasCut && e.ID == id {
+			return s.cut(ctx, o, e), true
+		}
 	}
-	return s.cut(ctx, o, o.cuts[at]), true
+	return Cut{}, false
 }
 
 // cut compares an original with what the agent got of it.
-func (s Sources) cut(ctx context.Context, o opened, n notes.Note) Cut {
-	text, first, err := s.original(ctx, n.ID)
+func (s Sources) cut(ctx context.Context, o opened, e Event) Cut {
+	text, first, err := s.original(ctx, e.ID)
 	if err != nil {
-		return Cut{ID: n.ID, Lines: []Line{}, Why: "the original is gone: " + err.Error()}
+		return Cut{ID: e.ID, Lines: []Line{}, Why: "the original is gone: " + err.Error()}
 	}
-	shown, known := o.shown(n.Call)
-	c := Cut{ID: n.ID, First: first}
+	shown := []string{e.proxied}
+	if e.proxied == "" {
+		shown = o.shown(e.Use)
+	}
+	c := Cut{ID: e.ID, First: first}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	var kept map[int]bool
-	if known {
+	if len(shown) > 0 {
 		kept = keptLines(lines, first, shown)
 	} else {
 		c.Why = "the transcript has no result of this call yet, so that what was kept is not known"
 	}
-	why := s.explain(ctx, o, n, text, first, &c)
+	why := s.explain(ctx, o, e.Use, text, first, &c)
 	for i, line := range lines[:min(len(lines), mostLines)] {
 		l := Line{Text: line, Kept: kept[i+1]}
 		if i < len(why) && why[i].Kept == l.Kept {
@@ -89,18 +92,18 @@ func (s Sources) original(ctx context.Context, id string) (text string, first in
 }
 
 // shown returns the texts that the agent got for a call: the result, and what the client added beside it.
-func (o opened) shown(call string) (texts []string, ok bool) {
+func (o opened) shown(call string) (texts []string) {
 	for _, step := range o.bill.Session.Steps {
 		switch {
 		case step.Kind == sessions.Result && step.ID == call && call != "":
-			texts, ok = append(texts, step.Out), true
-		case ok && step.Kind == sessions.Attach:
+			texts = append(texts, step.Out)
+		case texts != nil && step.Kind == sessions.Attach:
 			texts = append(texts, step.Text)
-		case ok && step.Kind == sessions.Call:
-			return texts, true
+		case texts != nil && step.Kind == sessions.Call:
+			return texts
 		}
 	}
-	return texts, ok
+	return texts
 }
 
 // keptLines returns the numbers, from 1, of the original's lines that are in what was shown. Numbered lines are known by their
@@ -134,9 +137,9 @@ func keptLines(lines []string, first int, shown []string) map[int]bool {
 var errFound = errors.New("found")
 
 // explain asks the pruner once more, with what the session knew, why it keeps each line.
-func (s Sources) explain(ctx context.Context, o opened, n notes.Note, text string, first int, c *Cut) (why []lineprune.Line) {
+func (s Sources) explain(ctx context.Context, o opened, call, text string, first int, c *Cut) (why []lineprune.Line) {
 	_ = replay.Walk(o.bill, s.Others, func(index int, step sessions.Step, k replay.Known) error {
-		if step.ID != n.Call {
+		if step.ID != call || call == "" {
 			return nil
 		}
 		r := o.bill.Results[index]

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,7 +60,10 @@ func TestClearings(t *testing.T) {
 		}
 		ids, err := store.Put(context.Background(), contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: id, Tool: "Bash", Tokens: 4000}})
 		require.NoError(t, err)
-		place := contextgc.Place{ID: [32]byte{9, byte(i)}, Marks: [][32]byte{{8, byte(i)}}}
+		place := contextgc.Place{ID: [32]byte{9, byte(i)}, Marks: [][32]byte{{8, byte(i)}}, Why: "the planner's words", Pays: 7}
+		if free {
+			place.Pays = 0
+		}
 		_, err = store.Clear(context.Background(), place, []contextgc.Clearing{{Item: key, Segment: ids[0], Stub: "[cleared Bash; `mcp-pruner recover prn_0000000" + fmt.Sprint(i) + "` prints them]", Tokens: 4000, Free: free}})
 		require.NoError(t, err)
 		require.NoError(t, store.AddUsage(context.Background(), contextgc.Usage{Session: id, Before: 9000, After: 7000}))
@@ -88,11 +92,10 @@ func TestClearings(t *testing.T) {
 	assert.Equal(t, "t0", paid.Use)
 	assert.NotEmpty(t, paid.About, "the command, which the ledger does not have")
 	assert.Equal(t, "mcp-pruner recover prn_00000000", paid.Back)
-	assert.Positive(t, paid.Pays)
+	assert.Equal(t, 7, paid.Pays)
 	assert.Equal(t, 3, paid.Since)
-	assert.Contains(t, paid.Why, "were written to the cache again")
+	assert.Equal(t, "the planner's words", paid.Why)
 	assert.Zero(t, free.Pays)
-	assert.Contains(t, free.Why, "cost nothing")
 	assert.InDelta(t, 2000, w.Clearing, 1e-9)
 	assert.InDelta(t, 2000, w.Net, 1e-9)
 
@@ -199,4 +202,42 @@ func TestTheUserMayReadAllProjects(t *testing.T) {
 	got, ok := s.Original(t.Context(), id)
 	require.True(t, ok)
 	assert.Equal(t, "the text\n", got.Text)
+}
+
+// TestWhatTheProxyPruned: a result that the proxy pruned when it was new is a cut with its lines side by side, from the ledger.
+func TestWhatTheProxyPruned(t *testing.T) {
+	text := strings.Repeat("a line of a long result\n", 600) + "the last line\n"
+	s, dir, path := home(t, text)
+	state := filepath.Join(dir, "state", "mcp-pruner")
+	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(state, "ledger.db"), Now: func() time.Time { return begun.Add(30 * time.Second) }})
+	require.NoError(t, err)
+	key := [32]byte{1}
+	ids, err := store.Put(t.Context(), contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: contextgc.SessionID("a"), Tool: "Bash", Tokens: 4000}})
+	require.NoError(t, err)
+	id, err := archive.Index{State: state}.Claim(archive.NewEntry(sha256.Sum256([]byte(text)), store.Name(), "/p", 1))
+	require.NoError(t, err)
+	sent := "[1 of 601 lines; rest: `mcp-pruner recover " + id + " --lines A-B`]\n... 1-600\nthe last line\n"
+	_, err = store.Clear(t.Context(), contextgc.Place{ID: [32]byte{9}, Marks: [][32]byte{{8}}}, []contextgc.Clearing{{Item: key, Segment: ids[0], Stub: sent, Tokens: 4000}})
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+
+	w, ok := s.Window(t.Context(), transcript{path: path}, keyOf(path, ""))
+	require.True(t, ok)
+	require.Empty(t, w.Failed)
+	require.Len(t, w.Events, 1)
+	e := w.Events[0]
+	assert.Equal(t, WasCut, e.Kind)
+	assert.Equal(t, 1, e.Call)
+	assert.Positive(t, e.Gross)
+	assert.InDelta(t, e.Gross, w.Net, 1e-9)
+	c := w.Columns
+	assert.Equal(t, e.Tokens-e.Sent, c.Cut[1])
+	assert.Less(t, c.Results[1], 1000, "the client's record has the whole, the window has not")
+
+	cut, ok := s.Cut(t.Context(), path, keyOf(path, ""), id)
+	require.True(t, ok)
+	require.Len(t, cut.Lines, 601)
+	assert.Empty(t, cut.Why)
+	assert.False(t, cut.Lines[0].Kept)
+	assert.True(t, cut.Lines[600].Kept)
 }

@@ -70,6 +70,8 @@ type Event struct {
 	Pays   int     `json:"pays,omitempty"` // calls after which a clearing has paid
 	Since  int     `json:"since"`          // calls that there were since
 	Back   string  `json:"back,omitempty"` // the command that prints the original
+
+	proxied string // what the proxy sent in place of the result, which the client's record has whole; "": the record has what was sent
 }
 
 // opened is a session that was read, with what was noted about it.
@@ -111,7 +113,7 @@ func (s Sources) Window(ctx context.Context, t transcript, key string) (Window, 
 	}
 	w := Window{Summary: summaryOf(t, o.bill.Session, o.cuts), Measured: o.bill.Measured, Failed: o.failed}
 	w.Key = key
-	w.Events = append(append(append([]Event{}, o.cutEvents()...), o.clearedEvents()...), o.compactions()...) // never nil
+	w.Events = append(o.events(), o.compactions()...)
 	slices.SortStableFunc(w.Events, func(a, b Event) int { return a.Call - b.Call })
 	w.Columns = o.columns(w.Events)
 	for _, e := range w.Events {
@@ -152,9 +154,9 @@ func (o opened) columns(events []Event) Columns {
 			o.carry(c.Cut, e.Call, e.Tokens-e.Sent)
 		case WasCleared:
 			o.carry(c.Cleared, e.Call, e.Tokens-e.Sent)
-			if e.Use != "" { // the client's record has it whole
-				o.carry(c.Results, e.Call, e.Sent-e.Tokens)
-			}
+		}
+		if e.proxied != "" && e.Use != "" {
+			o.carry(c.Results, e.Call, e.Sent-e.Tokens)
 		}
 	}
 	for i := range n {
@@ -185,22 +187,33 @@ func (o opened) carry(column []int, from, tokens int) {
 	}
 }
 
-// cutEvents returns the cuts, each followed by what was fetched of it again.
-func (o opened) cutEvents() (list []Event) {
+// events returns what hooks and the proxy changed in the window. It is never nil.
+func (o opened) events() []Event {
+	return append(append([]Event{}, o.hookEvents()...), o.proxyEvents()...)
+}
+
+// hookEvents returns what hooks cut, each cut followed by what was fetched of it again.
+func (o opened) hookEvents() (list []Event) {
 	carried := &bill.Carried{B: o.bill}
 	for _, n := range o.cuts {
-		saved := carried.Saving(n.Call, n.ID, n.Tokens-n.Sent)
-		e := Event{Kind: WasCut, Tool: n.Tool, About: n.About, ID: n.ID, Use: n.Call, Tokens: n.Tokens, Sent: n.Sent, Gross: saved.Gross, Cost: saved.Rereads,
-			Again: len(saved.Fetches), Back: wayBack(n.ID), Call: o.firstCall(n.Call)}
-		if !saved.Known {
-			e.Why = "not in the transcript yet: counted as one write to the cache"
-		}
+		e := Event{Kind: WasCut, Tool: n.Tool, About: n.About, ID: n.ID, Use: n.Call, Tokens: n.Tokens, Sent: n.Sent, Back: wayBack(n.ID), Call: o.firstCall(n.Call)}
 		e.Since = max(len(o.bill.Calls)-e.Call-1, 0)
-		list = append(list, e)
-		for _, f := range saved.Fetches {
-			list = append(list, Event{Kind: FetchedAgain, Tool: o.bill.Session.Steps[f.Result.Step].Tool, About: n.About, ID: n.ID, Use: n.Call, Call: f.Result.Call,
-				Tokens: f.Result.Tokens, Sent: f.Result.Tokens, Cost: f.Price, Back: wayBack(n.ID)})
-		}
+		list = append(list, o.saved(carried, e)...)
+	}
+	return list
+}
+
+// saved completes the event of a cut and appends what was fetched of it again.
+func (o opened) saved(carried *bill.Carried, e Event) []Event {
+	saved := carried.Saving(e.Use, e.ID, e.Tokens-e.Sent)
+	if !saved.Known {
+		e.Why = "not in the transcript yet: counted as one write to the cache"
+	}
+	e.Gross, e.Cost, e.Again = saved.Gross, saved.Rereads, len(saved.Fetches)
+	list := []Event{e}
+	for _, f := range saved.Fetches {
+		list = append(list, Event{Kind: FetchedAgain, Tool: o.bill.Session.Steps[f.Result.Step].Tool, About: e.About, ID: e.ID, Use: e.Use, Call: f.Result.Call,
+			Tokens: f.Result.Tokens, Sent: f.Result.Tokens, Cost: f.Price, Back: e.Back})
 	}
 	return list
 }

@@ -241,10 +241,10 @@ func (p Policy) why(w Window, may []int, most int, d Decision) string {
 	case len(may) == 0:
 		return fmt.Sprintf("nothing may go: the last %d results, pinned ones and the files in work stay", p.KeepLast)
 	case len(d.Clear) == 0:
-		return fmt.Sprintf("%d tokens in %d results may go, but that would not pay within %d calls or is too much to risk", most, len(may), p.MaxPay)
+		return fmt.Sprintf("%s tokens in %d results may go, but that would not pay within %d calls or is too much to risk", Grouped(most), len(may), p.MaxPay)
 	case d.Behind == 0:
-		return fmt.Sprintf("the cache is written again anyway, so clearing %d results with %d tokens costs nothing", len(d.Clear), d.Freed)
+		return fmt.Sprintf("the cache is written again anyway, so clearing %d results with %s tokens costs nothing", len(d.Clear), Grouped(d.Freed))
 	}
-	return fmt.Sprintf("clearing %d results frees %d tokens; writing the %d tokens behind them to the cache again pays after %d calls",
-		len(d.Clear), d.Freed, d.Behind, d.Calls)
+	return fmt.Sprintf("clearing %d results frees %s tokens; writing the %s tokens behind them to the cache again pays after %d calls",
+		len(d.Clear), Grouped(d.Freed), Grouped(d.Behind), d.Calls)
 }

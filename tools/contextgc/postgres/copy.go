@@ -149,12 +149,18 @@ func (s *Store) copyTable(ctx context.Context, from *sql.DB, read string, column
 
 // copyDecisions copies places last: one that is known must have its decisions.
 func (s *Store) copyDecisions(ctx context.Context, from *sql.DB) (n int, err error) {
+	reason := "'', 0"
+	if has, err := sqlfile.HasColumn(ctx, from, "decisions", "why"); err != nil {
+		return 0, err
+	} else if has {
+		reason = "why, pays"
+	}
 	n, err = s.copyTable(ctx, from, `SELECT item, since, segment, CAST(stub AS BLOB), tokens, free, created FROM clearings ORDER BY seq`, 7,
 		`INSERT INTO mcp_pruner.clearings (subject, item, since, segment, stub, tokens, free, created_at)
 		VALUES ('', $1, $2, $3, $4, $5, $6::int != 0, to_timestamp($7::bigint / 1e6)) ON CONFLICT (item, since) DO NOTHING`)
 	if err == nil {
-		_, err = s.copyTable(ctx, from, `SELECT since, parent FROM decisions`, 2,
-			`INSERT INTO mcp_pruner.decisions (since, parent) VALUES ($1, $2) ON CONFLICT (since) DO NOTHING`)
+		_, err = s.copyTable(ctx, from, `SELECT since, parent, `+reason+` FROM decisions`, 4,
+			`INSERT INTO mcp_pruner.decisions (since, parent, why, pays) VALUES ($1, $2, $3, $4) ON CONFLICT (since) DO NOTHING`)
 	}
 	if err == nil {
 		_, err = s.copyTable(ctx, from, `SELECT mark, head, created FROM places`, 3,

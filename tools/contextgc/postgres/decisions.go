@@ -53,7 +53,8 @@ func (s *Store) found(ctx context.Context, q postgres.Querier, place contextgc.P
 	head := place.Parent
 	if decided {
 		head = place.ID
-		if _, err := q.Exec(ctx, `INSERT INTO mcp_pruner.decisions (since, parent) VALUES ($1, $2) ON CONFLICT (since) DO NOTHING`, place.ID[:], place.Parent[:]); err != nil {
+		if _, err := q.Exec(ctx, `INSERT INTO mcp_pruner.decisions (since, parent, why, pays) VALUES ($1, $2, $3, $4) ON CONFLICT (since) DO NOTHING`,
+			place.ID[:], place.Parent[:], postgres.Text(place.Why), place.Pays); err != nil {
 			return err
 		}
 	}

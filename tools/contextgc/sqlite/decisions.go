@@ -43,7 +43,7 @@ func (s *Store) found(tx *sql.Tx, place contextgc.Place, decided bool) error {
 	head := place.Parent
 	if decided {
 		head = place.ID
-		if _, err := tx.Exec(`INSERT INTO decisions (since, parent) VALUES (?, ?)`, place.ID[:], place.Parent[:]); err != nil {
+		if _, err := tx.Exec(`INSERT INTO decisions (since, parent, why, pays) VALUES (?, ?, ?, ?)`, place.ID[:], place.Parent[:], place.Why, place.Pays); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,8 @@ type Cleared struct {
 	Tokens                    int
 	Free                      bool
 	At                        time.Time
+	Why                       string // what the planner said to the decision; "": a ledger of an earlier version has no reasons
+	Pays                      int    // calls after which the decision has paid
 }
 
 // ReadSession returns what was cleared in a session, in order, and its usage, from the ledger in a file, which it neither creates
@@ -46,8 +48,14 @@ func ReadSession(ctx context.Context, file, session string) (list []Cleared, u c
 }
 
 func readCleared(ctx context.Context, db *sql.DB, session string) (list []Cleared, err error) {
-	rows, err := db.QueryContext(ctx, `SELECT c.segment, s.tool, s.path, c.stub, s.hash, c.since, c.tokens, c.free, c.created
-		FROM clearings c JOIN segments s ON s.key = c.item WHERE s.session = ? ORDER BY c.seq`, session)
+	reason := "'', 0"
+	if has, err := sqlfile.HasColumn(ctx, db, "decisions", "why"); err != nil {
+		return nil, err
+	} else if has {
+		reason = "d.why, d.pays"
+	}
+	rows, err := db.QueryContext(ctx, `SELECT c.segment, s.tool, s.path, c.stub, s.hash, c.since, c.tokens, c.free, c.created, `+reason+`
+		FROM clearings c JOIN segments s ON s.key = c.item JOIN decisions d ON d.since = c.since WHERE s.session = ? ORDER BY c.seq`, session)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +64,7 @@ func readCleared(ctx context.Context, db *sql.DB, session string) (list []Cleare
 		var c Cleared
 		var hash, since []byte
 		var at int64
-		if err := rows.Scan(&c.Segment, &c.Tool, &c.Path, &c.Stub, &hash, &since, &c.Tokens, &c.Free, &at); err != nil {
+		if err := rows.Scan(&c.Segment, &c.Tool, &c.Path, &c.Stub, &hash, &since, &c.Tokens, &c.Free, &at, &c.Why, &c.Pays); err != nil {
 			return nil, err
 		}
 		copy(c.Hash[:], hash)

@@ -51,7 +51,8 @@ CREATE TABLE IF NOT EXISTS clearings (
 	seq INTEGER PRIMARY KEY AUTOINCREMENT, item BLOB NOT NULL, since BLOB NOT NULL, segment TEXT NOT NULL,
 	stub TEXT NOT NULL, tokens INTEGER NOT NULL, free INTEGER NOT NULL, created INTEGER NOT NULL, UNIQUE (item, since));
 CREATE INDEX IF NOT EXISTS clearings_since ON clearings (since);
-CREATE TABLE IF NOT EXISTS decisions (since BLOB PRIMARY KEY, parent BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS decisions (
+	since BLOB PRIMARY KEY, parent BLOB NOT NULL, why TEXT NOT NULL DEFAULT '', pays INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS places (mark BLOB PRIMARY KEY, head BLOB NOT NULL, created INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS places_created ON places (created);
 CREATE INDEX IF NOT EXISTS segments_session ON segments (session) WHERE session != '';
@@ -89,6 +90,10 @@ func Open(s Settings) (*Store, error) {
 func prepare(db *sql.DB) error {
 	db.SetMaxOpenConns(8)
 	if _, err := db.Exec(tables); err != nil {
+		return err
+	}
+	// Ledgers of earlier versions have no reasons.
+	if err := sqlfile.AddColumns(db, "decisions", map[string]string{"why": "TEXT NOT NULL DEFAULT ''", "pays": "INTEGER NOT NULL DEFAULT 0"}); err != nil {
 		return err
 	}
 	var n int

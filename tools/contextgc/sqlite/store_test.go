@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -257,3 +258,39 @@ func benchmarkSize(b *testing.B, n int) {
 
 func BenchmarkStore10k(b *testing.B)  { benchmarkSize(b, 10_000) }
 func BenchmarkStore100k(b *testing.B) { benchmarkSize(b, 100_000) }
+
+// A ledger of an earlier version has no reasons. It is read as it is, and gets their columns when it is opened.
+func TestALedgerWithoutReasons(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ledger.db")
+	store, err := Open(Settings{File: file})
+	require.NoError(t, err)
+	clear := func(n byte) {
+		key := [32]byte{n}
+		_, err := store.Put(t.Context(), contextgc.Entry{Text: "text", Key: key[:], Segment: contextgc.Segment{Project: "p", Session: "s"}})
+		require.NoError(t, err)
+		_, err = store.Clear(t.Context(), contextgc.Place{ID: key, Marks: [][32]byte{key}, Why: "it pays", Pays: 3}, []contextgc.Clearing{{Item: key, Stub: "[cleared]"}})
+		require.NoError(t, err)
+	}
+	clear(1)
+	require.NoError(t, store.Close())
+	db, err := sql.Open("sqlite", file)
+	require.NoError(t, err)
+	_, err = db.Exec(`ALTER TABLE decisions DROP COLUMN why; ALTER TABLE decisions DROP COLUMN pays`)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+
+	list, _, err := ReadSession(t.Context(), file, "s")
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Empty(t, list[0].Why)
+	store, err = Open(Settings{File: file})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	clear(2)
+	list, _, err = ReadSession(t.Context(), file, "s")
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	assert.Empty(t, list[0].Why)
+	assert.Equal(t, "it pays", list[1].Why)
+	assert.Equal(t, 3, list[1].Pays)
+}
