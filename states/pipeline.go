@@ -189,8 +189,7 @@ func (c *Execution) Cancel(ctx context.Context) {
 	})
 }
 
-// Written reports to the call that its whole answer was sent. There is then time to prepare
-// a machine for the next call.
+// Written reports to the call that its whole answer was sent.
 func (c *Execution) Written(ctx context.Context) {
 	c.end(nil, func() {
 		if c.machine.Done() || c.stuck {
@@ -198,7 +197,6 @@ func (c *Execution) Written(ctx context.Context) {
 		}
 		c.fire(ctx, fsm.Written, c.sentAs())
 	})
-	c.pipeline.Machine.Prepare()
 }
 
 // unchangedReason is the reason in the event log for a text that the pruner returned as it was. The pruner's own words are
