@@ -8,8 +8,8 @@ import (
 
 // Index gives out the ids by which agents recover the texts that were replaced. It is in the same place as the ledger.
 type Index interface {
-	// Claim stores an entry under a new id.
-	Claim(ctx context.Context, e archive.Entry) (id string, err error)
+	// Claim stores entries under new ids, which it returns in their order. With an error it returns those that it has stored.
+	Claim(ctx context.Context, entries ...archive.Entry) (ids []string, err error)
 	// Find returns the entry of an id, or archive.ErrNotFound.
 	Find(ctx context.Context, id string) (archive.Entry, error)
 	// Release removes an id that was never shown to anybody.
@@ -20,8 +20,15 @@ type Index interface {
 type Files struct{ archive.Index }
 
 // Claim implements Index.
-func (f Files) Claim(_ context.Context, e archive.Entry) (id string, err error) {
-	return f.Index.Claim(e)
+func (f Files) Claim(_ context.Context, entries ...archive.Entry) (ids []string, err error) {
+	for _, e := range entries {
+		id, err := f.Index.Claim(e)
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // Find implements Index.

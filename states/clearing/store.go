@@ -132,20 +132,22 @@ func (w *walk) place() contextgc.Place {
 // this user, unlike the ids of segments, which every ledger counts from 1.
 func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool, err error) {
 	project := archive.ProjectOf(w.WorkingFolder())
-	ids = make(map[string]bool, len(changes))
+	var entries []archive.Entry
+	var of []int // the change of each entry
 	for i, ch := range changes {
 		text := w.Text(ch.result)
 		if changes[i].id = w.cutBefore(ctx, text); changes[i].id != "" {
 			continue
 		}
 		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
-		e := archive.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, first)
-		if changes[i].id, err = w.Index.Claim(ctx, e); err != nil {
-			return ids, err
-		}
-		ids[changes[i].id] = true
+		entries, of = append(entries, archive.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, first)), append(of, i)
 	}
-	return ids, nil
+	claimed, err := w.Index.Claim(ctx, entries...)
+	ids = make(map[string]bool, len(claimed))
+	for n, id := range claimed {
+		changes[of[n]].id, ids[id] = id, true
+	}
+	return ids, err
 }
 
 // cutBefore returns the id of the original of a text that a hook has cut, if the agent may read it; "" for any other text. Once

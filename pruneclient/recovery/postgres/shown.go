@@ -18,23 +18,33 @@ import (
 // like any other original, and live as long as the ledger has the text.
 type Shown struct{ DB *postgres.DB }
 
-// Claim stores an entry under a new id. The ledger has its text already.
-func (s Shown) Claim(ctx context.Context, e archive.Entry) (id string, err error) {
-	sum := e.Sum()
+// Claim stores entries under new ids with one statement. The ledger has their texts already.
+func (s Shown) Claim(ctx context.Context, entries ...archive.Entry) (ids []string, err error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	ids = make([]string, len(entries))
+	hashes, projects, lines := make([][]byte, len(entries)), make([]string, len(entries)), make([]int, len(entries))
+	for i, e := range entries {
+		sum := e.Sum()
+		hashes[i], projects[i], lines[i] = sum[:], postgres.Text(e.Project), e.FirstLine()
+	}
 	err = s.DB.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
 		for {
-			id = recovery.ShortID()
-			tag, err := q.Exec(ctx, `INSERT INTO mcp_pruner.originals (subject, id, hash, project, first_line) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (subject, id) DO NOTHING`,
-				subject.Of(ctx), id, sum[:], postgres.Text(e.Project), e.FirstLine())
-			if err != nil || tag.RowsAffected() > 0 {
+			for i := range ids {
+				ids[i] = recovery.ShortID()
+			}
+			_, err := q.Exec(ctx, `INSERT INTO mcp_pruner.originals (subject, id, hash, project, first_line)
+				SELECT $1, e.* FROM unnest($2::text[], $3::bytea[], $4::text[], $5::int[]) AS e`, subject.Of(ctx), ids, hashes, projects, lines)
+			if err = taken(err); !errors.Is(err, recovery.ErrTaken) {
 				return err
 			}
 		}
 	})
 	if err != nil {
-		return "", fmt.Errorf("store the id of an original: %w", err)
+		return nil, fmt.Errorf("store the ids of originals: %w", err)
 	}
-	return id, nil
+	return ids, nil
 }
 
 // Release removes an id that was never shown to anybody.

@@ -50,21 +50,19 @@ func (s *Store) copySegments(ctx context.Context, from *sql.DB) (n int, err erro
 		}
 		added := 0
 		err = s.db.Write(ctx, func(ctx context.Context, q postgres.Querier) error {
-			added = 0
+			var fresh []contextgc.Entry
 			for _, e := range entries {
 				there, err := has(ctx, q, e)
 				if err != nil {
 					return err
 				}
-				if there {
-					continue
+				if !there {
+					fresh = append(fresh, e)
 				}
-				if _, err := s.put(ctx, q, e); err != nil {
-					return err
-				}
-				added++
 			}
-			return nil
+			added = len(fresh)
+			_, err := s.put(ctx, q, fresh)
+			return err
 		})
 		if err != nil {
 			return n, err

@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,15 +32,9 @@ func (s *Store) Clear(ctx context.Context, place contextgc.Place, list []context
 				return err
 			}
 		}
-		for _, c := range list {
-			c.Since, c.Parent = place.ID, place.Parent
-			stored, err := s.clear(ctx, q, c)
-			if err != nil {
-				return err
-			}
-			if stored {
-				holds = append(holds, c)
-			}
+		var err error
+		if holds, err = s.clear(ctx, q, place, list); err != nil {
+			return err
 		}
 		return s.found(ctx, q, place, len(holds) > 0)
 	})
@@ -69,16 +65,34 @@ func (s *Store) found(ctx context.Context, q postgres.Querier, place contextgc.P
 	return err
 }
 
-func (s *Store) clear(ctx context.Context, q postgres.Querier, c contextgc.Clearing) (stored bool, err error) {
-	tag, err := q.Exec(ctx, `INSERT INTO mcp_pruner.clearings (subject, item, since, segment, stub, tokens, free, created_at)
-		SELECT $1, $2::bytea, $3, $4, $5, $6, $7, $8 WHERE NOT EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE key = $2 AND pinned)
-		ON CONFLICT (item, since) DO NOTHING`,
-		subject.Of(ctx), c.Item[:], c.Since[:], c.Segment, []byte(c.Stub), c.Tokens, c.Free, s.now())
-	if err != nil || tag.RowsAffected() == 0 {
-		return false, err
+// clear stores clearings, but of no pinned segment, and returns those that it has stored. It takes two round trips.
+func (s *Store) clear(ctx context.Context, q postgres.Querier, place contextgc.Place, list []contextgc.Clearing) (holds []contextgc.Clearing, err error) {
+	items, stubs := make([][]byte, len(list)), make([][]byte, len(list))
+	segments, sizes, free := make([]string, len(list)), make([]int64, len(list)), make([]bool, len(list))
+	for i, c := range list {
+		items[i], segments[i], stubs[i], sizes[i], free[i] = c.Item[:], c.Segment, []byte(c.Stub), int64(c.Tokens), c.Free
 	}
-	_, err = q.Exec(ctx, `UPDATE mcp_pruner.segments SET tier = 'stashed' WHERE key = $1`, c.Item[:])
-	return true, err
+	rows, err := q.Query(ctx, `INSERT INTO mcp_pruner.clearings (subject, item, since, segment, stub, tokens, free, created_at)
+		SELECT $1, c.item, $2::bytea, c.segment, c.stub, c.tokens, c.free, $3::timestamptz
+		FROM unnest($4::bytea[], $5::text[], $6::bytea[], $7::bigint[], $8::boolean[]) WITH ORDINALITY AS c (item, segment, stub, tokens, free, n)
+		WHERE NOT EXISTS (SELECT 1 FROM mcp_pruner.segments s WHERE s.key = c.item AND s.pinned) ORDER BY c.n
+		ON CONFLICT (item, since) DO NOTHING RETURNING item`,
+		subject.Of(ctx), place.ID[:], s.now(), items, segments, stubs, sizes, free)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	if err != nil || len(stored) == 0 {
+		return nil, err
+	}
+	for _, c := range list {
+		if slices.ContainsFunc(stored, func(item []byte) bool { return bytes.Equal(item, c.Item[:]) }) {
+			c.Since, c.Parent = place.ID, place.Parent
+			holds = append(holds, c)
+		}
+	}
+	_, err = q.Exec(ctx, `UPDATE mcp_pruner.segments SET tier = 'stashed' WHERE key = ANY($1)`, stored)
+	return holds, err
 }
 
 // Clearings implements contextgc.Decisions.

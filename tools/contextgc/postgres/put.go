@@ -15,17 +15,10 @@ import (
 )
 
 // Put implements contextgc.Segments.
-func (s *Store) Put(ctx context.Context, entries ...contextgc.Entry) ([]string, error) {
-	ids := make([]string, len(entries))
-	err := s.db.Write(ctx, func(ctx context.Context, q postgres.Querier) error {
-		for i, e := range entries {
-			id, err := s.put(ctx, q, e)
-			if err != nil {
-				return err
-			}
-			ids[i] = id
-		}
-		return nil
+func (s *Store) Put(ctx context.Context, entries ...contextgc.Entry) (ids []string, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, q postgres.Querier) error {
+		ids, err = s.put(ctx, q, entries)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("segments into the database: %w", err)
@@ -33,46 +26,64 @@ func (s *Store) Put(ctx context.Context, entries ...contextgc.Entry) ([]string, 
 	return ids, nil
 }
 
-func (s *Store) put(ctx context.Context, q postgres.Querier, e contextgc.Entry) (string, error) {
-	e.Subject = ownerOf(ctx, e.Subject)
-	if id, err := known(ctx, q, e); err != nil || id != "" {
-		return id, err
+// put stores entries and returns their ids. However many there are, it takes few round trips, because a request waits for it.
+func (s *Store) put(ctx context.Context, q postgres.Querier, entries []contextgc.Entry) ([]string, error) {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		entries[i].Subject = ownerOf(ctx, entries[i].Subject)
 	}
-	if err := e.Complete(s.now()); err != nil {
-		return "", err
-	}
-	if _, err := q.Exec(ctx, postgres.AddText, e.Subject, e.Hash[:], int64(len(e.Text)), []byte(e.Text)); err != nil {
-		return "", err
-	}
-	seq, id, err := insert(ctx, q, e)
-	if errors.Is(err, pgx.ErrNoRows) { // another replica stored this key just now
-		return known(ctx, q, e)
-	}
+	ids, err := known(ctx, q, entries)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	e.ID = id
-	if err := supersede(ctx, q, e); err != nil {
-		return "", err
+	var batch pgx.Batch
+	var added []int // indices of what the batch stores
+	for i, e := range entries {
+		if ids[i] != "" {
+			continue
+		}
+		if err := e.Complete(s.now()); err != nil {
+			return nil, err
+		}
+		add(&batch, e)
+		added = append(added, i)
 	}
-	_, err = q.Exec(ctx, `INSERT INTO mcp_pruner.words (seq, words) VALUES ($1, $2)`, seq, wordsOf(e.Text))
-	return e.ID, err
+	answers := q.SendBatch(ctx, &batch)
+	there := false
+	for _, i := range added {
+		err := answers.QueryRow().Scan(&ids[i])
+		if there = there || errors.Is(err, pgx.ErrNoRows); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			_ = answers.Close()
+			return nil, err
+		}
+	}
+	if err := answers.Close(); err != nil || !there {
+		return ids, err
+	}
+	late, err := known(ctx, q, entries) // another replica stored a key just now, or an entry is there twice
+	for i, id := range late {
+		ids[i] = cmp.Or(ids[i], id)
+	}
+	return ids, err
 }
 
-// known returns the id of the segment with an entry's key, or "" if there is none.
-func known(ctx context.Context, q postgres.Querier, e contextgc.Entry) (id string, err error) {
-	if e.Key == nil {
-		return "", nil
+// known returns the ids of the segments with the entries' keys; "" for those without one.
+func known(ctx context.Context, q postgres.Querier, entries []contextgc.Entry) ([]string, error) {
+	subjects, keys := make([]string, len(entries)), make([][]byte, len(entries))
+	for i, e := range entries {
+		subjects[i], keys[i] = e.Subject, e.Key
 	}
-	err = q.QueryRow(ctx, `SELECT id FROM mcp_pruner.segments WHERE subject = $1 AND key = $2`, e.Subject, e.Key).Scan(&id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", nil
+	rows, err := q.Query(ctx, `SELECT COALESCE(s.id, '') FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS e (subject, key, n)
+		LEFT JOIN mcp_pruner.segments s ON s.subject = e.subject AND s.key = e.key ORDER BY e.n`, subjects, keys)
+	if err != nil {
+		return nil, err
 	}
-	return id, err
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// insert stores a segment. Without an id of its own it is named after its number.
-func insert(ctx context.Context, q postgres.Querier, e contextgc.Entry) (seq int64, id string, err error) {
+// add queues the statement that stores an entry with its text and its words, and returns its id. Without an id of its own it is
+// named after its number. Earlier segments with the same lines of the same file are marked, because they may be out of date.
+func add(batch *pgx.Batch, e contextgc.Entry) {
 	born := 0
 	if e.Old {
 		born = -contextgc.OldAfter
@@ -81,28 +92,20 @@ func insert(ctx context.Context, q postgres.Querier, e contextgc.Entry) (seq int
 	for i, t := range e.Tags {
 		tags[i] = postgres.Text(t)
 	}
-	err = q.QueryRow(ctx, `WITH n AS (SELECT nextval('mcp_pruner.segments_seq_seq') AS seq)
-		INSERT INTO mcp_pruner.segments (seq, subject, id, key, project, task, session, type, tool, path, first_line, last_line, tokens,
-		bytes, created_at, touched_at, pinned, tier, born, refs, tags, topic, hash)
-		SELECT n.seq, $1, CASE WHEN $2::text != '' THEN $2 WHEN EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE subject = $1 AND project = $4 AND id = 's' || n.seq)
-			THEN 's' || n.seq || 'x' ELSE 's' || n.seq END, $3::bytea, $4, $5, $6, $7, $8, $9, $10::int, $11::int, $12::bigint, $13::bigint, $14::timestamptz, $15::timestamptz,
-			$16::boolean, $17, COALESCE((SELECT collections FROM mcp_pruner.projects WHERE subject = $1 AND project = $4), 0) + $18::int, $19::int, $20::text[], $21, $22::bytea
-		FROM n ON CONFLICT (subject, key) DO NOTHING RETURNING seq, id`,
-		e.Subject, e.ID, e.Key, e.Project, postgres.Text(e.Task), postgres.Text(e.Session), string(e.Type), postgres.Text(e.Tool), postgres.Text(e.Path),
-		e.FirstLine, e.LastLine, e.Tokens, e.Bytes, e.Created, e.Touched, e.Pinned, string(e.Tier), born, e.References, tags,
-		postgres.Text(e.Topic), e.Hash[:]).Scan(&seq, &id)
-	return seq, id, err
-}
-
-// supersede marks earlier segments with the same lines of the same file, because they may be out of date.
-func supersede(ctx context.Context, q postgres.Querier, e contextgc.Entry) error {
-	if e.Path == "" || e.Type != contextgc.Code {
-		return nil
-	}
-	_, err := q.Exec(ctx, `UPDATE mcp_pruner.segments SET superseded = $1 WHERE subject = $2 AND project = $3 AND path = $4 AND path != '' AND id != $1
-		AND type = 'code' AND superseded = '' AND ($5 OR first_line >= $6 AND last_line <= $7 AND first_line > 0)`,
-		e.ID, e.Subject, e.Project, postgres.Text(e.Path), e.FirstLine == 0, e.FirstLine, e.LastLine)
-	return err
+	batch.Queue(`WITH text AS (`+postgres.AddText+`), n AS (SELECT nextval('mcp_pruner.segments_seq_seq') AS seq), added AS (
+		INSERT INTO mcp_pruner.segments (seq, subject, hash, bytes, id, key, project, task, session, type, tool, path, first_line, last_line, tokens,
+		created_at, touched_at, pinned, tier, born, refs, tags, topic)
+		SELECT n.seq, $1, $2, $3::bigint, CASE WHEN $5::text != '' THEN $5 WHEN EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE subject = $1 AND project = $7 AND id = 's' || n.seq)
+			THEN 's' || n.seq || 'x' ELSE 's' || n.seq END, $6::bytea, $7, $8, $9, $10, $11, $12, $13::int, $14::int, $15::bigint, $16::timestamptz, $17::timestamptz,
+			$18::boolean, $19, COALESCE((SELECT collections FROM mcp_pruner.projects WHERE subject = $1 AND project = $7), 0) + $20::int, $21::int, $22::text[], $23
+		FROM n ON CONFLICT (subject, key) DO NOTHING RETURNING seq, id), words AS (
+		INSERT INTO mcp_pruner.words (seq, words) SELECT seq, $24::text[] FROM added), older AS (
+		UPDATE mcp_pruner.segments s SET superseded = added.id FROM added WHERE s.subject = $1 AND s.project = $7 AND s.path = $12 AND s.path != '' AND $10 = 'code'
+			AND s.type = 'code' AND s.superseded = '' AND ($13 = 0 OR s.first_line >= $13 AND s.last_line <= $14 AND s.first_line > 0))
+		SELECT id FROM added`,
+		e.Subject, e.Hash[:], int64(len(e.Text)), []byte(e.Text), e.ID, e.Key, e.Project, postgres.Text(e.Task), postgres.Text(e.Session), string(e.Type),
+		postgres.Text(e.Tool), postgres.Text(e.Path), e.FirstLine, e.LastLine, e.Tokens, e.Created, e.Touched, e.Pinned, string(e.Tier), born, e.References, tags,
+		postgres.Text(e.Topic), wordsOf(e.Text))
 }
 
 // maxIndexed bounds the part of a text that is searchable, in bytes, and maxWord a word of the index.

@@ -1,0 +1,54 @@
+package postgres_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	recovery "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	ledger "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+)
+
+// A request waits for the database while results are cleared. It takes as many round trips for sixty results as for three.
+func TestRoundTripsDoNotGrow(t *testing.T) {
+	server := postgrestest.Start(t)
+	name, trips := server.Counted(t, server.Database(t))
+	db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	store := ledger.In(db, time.Now)
+	clear := func(place byte, results int) int64 {
+		before := trips()
+		var entries []contextgc.Entry
+		var list []contextgc.Clearing
+		var texts []archive.Entry
+		for i := range results {
+			key, text := [32]byte{place, byte(i)}, fmt.Sprint("text ", place, i)
+			texts = append(texts, archive.NewEntry(sha256.Sum256([]byte(text)), name, "p", 1))
+			entries = append(entries, contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: "s"}})
+			list = append(list, contextgc.Clearing{Item: key, Stub: "[cleared]"})
+		}
+		ids, err := store.Put(t.Context(), entries...)
+		require.NoError(t, err)
+		require.Len(t, ids, results)
+		holds, err := store.Clear(t.Context(), contextgc.Place{ID: [32]byte{place}, Marks: [][32]byte{{place}}}, list)
+		require.NoError(t, err)
+		require.Len(t, holds, results)
+		shown, err := recovery.Shown{DB: db}.Claim(t.Context(), texts...)
+		require.NoError(t, err)
+		require.Len(t, shown, results)
+		return trips() - before
+	}
+	clear(1, 1) // it connects
+	few := clear(2, 3)
+	assert.Equal(t, few, clear(3, 60))
+	t.Log(few, "round trips")
+}
