@@ -115,10 +115,11 @@ func (b *backend) takeRoom(owner string, bytes int64) bool {
 // expiredAtOnce bounds the ids dropped for one that is stored.
 const expiredAtOnce = 2000
 
-// dropExpired drops expired ids of all subjects, those that others are dropping excepted.
+// dropExpired drops expired ids of all subjects, those that others are dropping excepted. They are deleted by their place: a
+// join with so many ids would read the whole table.
 func (b *backend) dropExpired(ctx context.Context, q postgres.Querier, now time.Time) error {
-	rows, err := q.Query(ctx, `DELETE FROM mcp_pruner.originals WHERE (subject, id) IN (SELECT subject, id FROM mcp_pruner.originals
-		WHERE expires_at <= COALESCE($1, now()) ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING subject, hash`, b.at(now), expiredAtOnce)
+	rows, err := q.Query(ctx, `DELETE FROM mcp_pruner.originals WHERE ctid = ANY(ARRAY(SELECT ctid FROM mcp_pruner.originals
+		WHERE expires_at <= COALESCE($1, now()) ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING subject, hash`, b.at(now), expiredAtOnce)
 	if err != nil {
 		return err
 	}

@@ -138,9 +138,11 @@ func (s *Store) Last(ctx context.Context) (last int64, err error) {
 // Chain implements contextgc.Decisions.
 func (s *Store) Chain(ctx context.Context, ids [][32]byte) (list []contextgc.Clearing, err error) {
 	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+		// LATERAL with OFFSET keeps the planner, which expects many more decisions, from reading both tables as a whole.
 		rows, err := q.Query(ctx, `WITH RECURSIVE chain AS (SELECT since, parent FROM mcp_pruner.decisions WHERE since = ANY($1)
-			UNION SELECT d.since, d.parent FROM mcp_pruner.decisions d JOIN chain c ON d.since = c.parent)
-			SELECT seq, item, since, parent, segment, stub, tokens, free FROM mcp_pruner.clearings JOIN chain USING (since) ORDER BY seq`, bytesOf(ids))
+			UNION SELECT d.* FROM chain, LATERAL (SELECT since, parent FROM mcp_pruner.decisions d WHERE d.since = chain.parent OFFSET 0) d)
+			SELECT seq, item, since, parent, segment, stub, tokens, free FROM chain, LATERAL
+			(SELECT seq, item, segment, stub, tokens, free FROM mcp_pruner.clearings c WHERE c.since = chain.since OFFSET 0) c ORDER BY seq`, bytesOf(ids))
 		if err == nil {
 			var seq int64
 			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (contextgc.Clearing, error) { return scanClearing(row, &seq) })

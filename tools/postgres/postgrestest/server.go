@@ -57,6 +57,14 @@ func (s *Server) Stop(t testing.TB, mode string) {
 	s.run(t, "pg_ctl", "-D", s.data, "-m", mode, "-w", "stop")
 }
 
+// Log returns what a stopped server wrote into its log.
+func (s *Server) Log(t testing.TB) string {
+	t.Helper()
+	log, err := os.ReadFile(filepath.Join(s.socket, "log"))
+	require.NoError(t, err)
+	return string(log)
+}
+
 // Database creates a database with the latest schema and returns its name for postgres.Open.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
