@@ -36,6 +36,23 @@ func Members(text []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
+// Elements returns the elements of a JSON array as parts of text, or nil if text is another value.
+func Elements(text []byte) ([]json.RawMessage, error) {
+	if !json.Valid(text) {
+		var v any
+		return nil, json.Unmarshal(text, &v)
+	}
+	r := &reader{text: text}
+	if r.next() != '[' {
+		return nil, nil
+	}
+	elements := []json.RawMessage{}
+	for r.at++; r.next() != ']'; {
+		elements = append(elements, r.raw())
+	}
+	return elements, nil
+}
+
 // reader reads a valid JSON text.
 type reader struct {
 	text []byte

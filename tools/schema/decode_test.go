@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzDecode compares Decode and Members with encoding/json.
+// FuzzDecode compares Decode, Members and Elements with encoding/json.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-0.5e+07,1e999,true,false,null,"x"],"b":{"c":{}},"d":[]}`, ` [ { } , [ ] , "" ] `, `{"a":1,"a":{"b":2},"\u0061":3}`,
@@ -33,6 +33,8 @@ func FuzzDecode(f *testing.F) {
 		require.Equal(t, wrong == nil, err == nil, "%v, want %v", err, wrong)
 		members, merr := Members(text)
 		require.Equal(t, err, merr)
+		elements, eerr := Elements(text)
+		require.Equal(t, err, eerr)
 		if wrong != nil {
 			return
 		}
@@ -42,6 +44,11 @@ func FuzzDecode(f *testing.F) {
 			fields = nil
 		}
 		require.Equal(t, fields, members)
+		var list []json.RawMessage
+		if json.Unmarshal(text, &list) != nil {
+			list = nil
+		}
+		require.Equal(t, list, elements)
 	})
 }
 

@@ -18,12 +18,6 @@ type caller struct {
 	names upstream.Names
 }
 
-// metaOf returns the _meta of a request.
-func metaOf(c *mcpserver.Caller) (meta map[string]any) {
-	_ = json.Unmarshal(c.Meta(), &meta) // decoded from an object before
-	return meta
-}
-
 // Notify implements connect.Caller.
 func (c caller) Notify(method string, params any) {
 	if fields, ok := params.(map[string]any); ok && method == "notifications/tasks/status" {

@@ -82,7 +82,7 @@ func (r request) to(ctx context.Context, server string) (json.RawMessage, *tools
 		return nil, &tools.RPCError{Code: -32603, Message: refusal.Message}
 	}
 	defer done()
-	return s.Request(ctx, r.method, r.params, metaOf(r.caller), caller{r.caller, r.names(server)})
+	return s.Request(ctx, r.method, r.params, r.caller.Meta(), caller{r.caller, r.names(server)})
 }
 
 // resolve returns the server that an offered URI, or a server's own one, belongs to, and the server's own URI.

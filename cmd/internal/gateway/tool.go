@@ -112,7 +112,7 @@ func (g *Gateway) callFrom(ctx context.Context, target *upstream.Call, from *mcp
 	if asking == nil {
 		asking = caller{from, names}
 	}
-	out, err := s.Call(ctx, target.Def.Name, target.Arguments, metaOf(from), extra, asking)
+	out, err := s.Call(ctx, target.Def.Name, target.Arguments, from.Meta(), extra, asking)
 	if o := out.Opaque(); err == nil && o != nil {
 		holder, _ := from.Holder()
 		g.given.note(holder, s.Name(), o.Content)

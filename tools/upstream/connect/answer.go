@@ -43,26 +43,37 @@ func refused(c Config, result *transport.JSONRPCResponse) *tools.Error {
 // gateway speaks an older one with its upstreams, which then ask by requests. So a result that asks is an error: the
 // model would take it for an empty output.
 func passed(c Config, raw json.RawMessage) (Answer, error) {
-	var members map[string]json.RawMessage
-	var result struct {
-		Content []json.RawMessage          `json:"content"`
-		Meta    map[string]json.RawMessage `json:"_meta"`
-		IsError bool                       `json:"isError"`
-		Type    mcp.ResultType             `json:"resultType"`
+	members, err := schema.Members(raw)
+	o, kind := &tools.Opaque{Content: []json.RawMessage{}, Structured: members["structuredContent"]}, mcp.ResultType("")
+	take := func(value json.RawMessage, into any) {
+		if value != nil && err == nil {
+			err = json.Unmarshal(value, into)
+		}
 	}
-	if err := errors.Join(json.Unmarshal(raw, &members), json.Unmarshal(raw, &result)); err != nil {
+	if members == nil { // null, which is an empty result, or no object
+		take(raw, &members)
+	}
+	take(members["_meta"], &o.Meta)
+	take(members["isError"], &o.IsError)
+	take(members["resultType"], &kind)
+	if blocks, _ := schema.Elements(members["content"]); blocks != nil {
+		o.Content = blocks
+	} else { // null or missing, or no array
+		take(members["content"], &o.Content)
+	}
+	if err != nil {
 		return Answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s sent something that is no result: %v", c.Name, err)}
 	}
-	if result.Type == mcp.ResultTypeInputRequired {
+	if kind == mcp.ResultTypeInputRequired {
 		return Answer{}, &tools.Error{Code: "upstream_error", Message: fmt.Sprintf("the MCP server %s asks for input by a result, which protocol %s does not have",
 			c.Name, mcp.LATEST_LEGACY_PROTOCOL_VERSION)}
 	}
-	o := &tools.Opaque{Content: result.Content, Structured: members["structuredContent"], Meta: result.Meta, IsError: result.IsError, More: more(members)}
-	if o.Content == nil {
+	if o.Content == nil { // null
 		o.Content = []json.RawMessage{}
 	}
-	text := textOf(result.Content)
-	if result.IsError {
+	o.More = more(members)
+	text := textOf(o.Content)
+	if o.IsError {
 		return Answer{}, &tools.Error{Code: "upstream_error", Message: cutText(withoutSecrets(text, c)), Opaque: o}
 	}
 	return Answer{text: text, opaque: o}, nil
@@ -92,9 +103,13 @@ func textOf(blocks []json.RawMessage) string {
 }
 
 func blockText(raw json.RawMessage) (string, bool) {
-	var block struct{ Type, Text string }
-	ok := json.Unmarshal(raw, &block) == nil && block.Type == "text"
-	return block.Text, ok
+	members, _ := schema.Members(raw)
+	if kind, _ := schema.Decode(members["type"]); kind != "text" {
+		return "", false
+	}
+	value, _ := schema.Decode(members["text"])
+	text, ok := value.(string)
+	return text, ok || value == nil // a block without a text is empty
 }
 
 // maxMessage is the number of bytes of an error's text kept in the log and the trace.

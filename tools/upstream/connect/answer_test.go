@@ -2,6 +2,9 @@ package connect
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +12,32 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
+
+// TestAResultIsTakenApart takes results of every shape, also of those that MCP does not have.
+func TestAResultIsTakenApart(t *testing.T) {
+	for raw, want := range map[string]string{
+		`null`: `"" []`, `{}`: `"" []`, `{"content":null,"_meta":null}`: `"" []`,
+		`[]`: `is no result: json: cannot unmarshal array`, `7`: `is no result: json: cannot unmarshal number`, ``: `is no result: unexpected end`,
+		`{"content":"x"}`: `is no result: json: cannot unmarshal string`, `{"content":[],"isError":"yes"}`: `is no result: json: cannot unmarshal string`,
+		`{"content":[],"resultType":"input_required"}`:                                                                  `asks for input by a result`,
+		`{"content":[{"type":"text","text":"\u00e9"},{"type":"image","data":"AA=="},{"text":"b", "type":"t\u0065xt"}]}`: `"é\nb" [{"type":"text","text":"\u00e9"} {"type":"image","data":"AA=="} {"text":"b", "type":"t\u0065xt"}]`,
+		`{"content":[{"type":"text"},{"type":"text","text":null},{"type":"text","text":7},null,"x"]}`:                   `"\n" [{"type":"text"} {"type":"text","text":null} {"type":"text","text":7} null "x"]`,
+		`{"task":{"taskId":"1"},"resultType":"complete"}`:                                                               `"" [] content= task={"taskId":"1"}`,
+	} {
+		a, err := passed(Config{Name: "bank"}, json.RawMessage(raw))
+		if err != nil {
+			assert.ErrorContains(t, err, want, raw)
+			continue
+		}
+		got := fmt.Sprintf("%q %s", a.text, a.opaque.Content)
+		for _, name := range slices.Sorted(maps.Keys(a.opaque.More)) {
+			got += fmt.Sprintf(" %s=%s", name, a.opaque.More[name])
+		}
+		assert.Equal(t, want, got, raw)
+	}
+	small := json.RawMessage(`{"content":[{"type":"text","text":"hello"}]}`)
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = passed(Config{}, small) }), 18.0)
+}
 
 // TestStructuredContentStaysUnlessItIsTheTextThatWasCut prunes results with and without structured content of their own.
 func TestStructuredContentStaysUnlessItIsTheTextThatWasCut(t *testing.T) {

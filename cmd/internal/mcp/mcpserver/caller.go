@@ -124,13 +124,8 @@ func (c *Caller) Client() string { return c.session.client(c.params) }
 // ProgressToken returns the token for progress notifications of this call, or nil if the client wants none.
 func (c *Caller) ProgressToken() any { return c.params.meta["progressToken"] }
 
-// Meta returns the call's _meta, or nil if it has none.
-func (c *Caller) Meta() json.RawMessage {
-	if c.params.meta == nil {
-		return nil
-	}
-	return plain(c.params.meta)
-}
+// Meta returns the call's _meta, which must not be changed, or nil if it has none. Numbers keep their spelling.
+func (c *Caller) Meta() map[string]any { return c.params.meta }
 
 // Capabilities returns the client's capabilities from the call or from initialize, or nil if it sent none.
 func (c *Caller) Capabilities() json.RawMessage {
