@@ -1,6 +1,8 @@
 package contextgc_test
 
 import (
+	"context"
+	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
 	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // ledgers are the implementations of contextgc.Ledger. Each makes an empty ledger with a clock; every call of what it returns
@@ -64,7 +67,7 @@ func passes(t *testing.T, ledgers map[string]func(t *testing.T, now func() time.
 		"Put": (*ledgerTest).put, "Get": (*ledgerTest).get, "List": (*ledgerTest).list, "Search": (*ledgerTest).search,
 		"Change": (*ledgerTest).change, "Old": (*ledgerTest).old, "Later": (*ledgerTest).later, "Decide": (*ledgerTest).decide,
 		"Settle": (*ledgerTest).settle, "Sessions": (*ledgerTest).sessions, "Age": (*ledgerTest).age, "Bytes": (*ledgerTest).bytes,
-		"Shared": (*ledgerTest).shared, "Forget": (*ledgerTest).forget,
+		"Shared": (*ledgerTest).shared, "Forget": (*ledgerTest).forget, "Past": (*ledgerTest).past,
 	} {
 		for kind, fresh := range ledgers {
 			t.Run(kind+"/"+name, func(t *testing.T) {
@@ -274,4 +277,59 @@ func (w *ledgerTest) forget() {
 	size, err := w.Size(ctx)
 	require.NoError(w, err)
 	assert.Zero(w, size.Segments)
+}
+
+// past says what was cleared in a session, in order, and what it used: of the subject's own session, and not of another's.
+func (w *ledgerTest) past() {
+	read := func(ctx context.Context, session string) ([]contextgc.Cleared, contextgc.Usage) {
+		w.Helper()
+		read := func(ctx context.Context, session string) ([]contextgc.Cleared, contextgc.Usage, error) {
+			return sqlite.ReadSession(ctx, w.Name(), session)
+		}
+		if store, ok := w.Ledger.(*ledgerpg.Store); ok {
+			read = store.ReadSession
+		}
+		list, u, err := read(ctx, session)
+		require.NoError(w, err)
+		return list, u
+	}
+	ctx := w.Context()
+	list, u := read(ctx, "s")
+	assert.Empty(w, list)
+	assert.Zero(w, u)
+
+	keys := [][32]byte{{1}, {2}, {3}}
+	var clear []contextgc.Clearing
+	for i, key := range keys {
+		id := w.store(contextgc.Entry{Text: fmt.Sprint(i), Key: key[:], Segment: contextgc.Segment{Session: "s", Tool: "Bash", Path: "/p"}})
+		clear = append(clear, contextgc.Clearing{Item: key, Segment: id, Stub: fmt.Sprintf("[cleared \xff %d]", i), Tokens: 10 + i})
+	}
+	decide := func(id byte, list ...contextgc.Clearing) {
+		_, err := w.Clear(ctx, contextgc.Place{ID: [32]byte{id}, Marks: [][32]byte{{id}}, Why: fmt.Sprint("why ", id), Pays: int(id)}, list)
+		require.NoError(w, err)
+	}
+	decide(8, clear[1], clear[0])
+	w.days(1)
+	decide(9, clear[2])
+	w.clearedResult("another", "text")
+	require.NoError(w, w.AddUsage(ctx, contextgc.Usage{Session: "s", API: "a", Model: "m", Input: 1, Before: 10, After: 9, Cleared: 3}))
+
+	of := func(i int, decision byte, at time.Time) contextgc.Cleared {
+		return contextgc.Cleared{Tool: "Bash", Path: "/p", Stub: clear[i].Stub, Hash: sha256.Sum256([]byte(fmt.Sprint(i))), Tokens: 10 + i, At: at,
+			Why: fmt.Sprint("why ", decision), Pays: int(decision)}
+	}
+	list, u = read(ctx, "s")
+	assert.Equal(w, []contextgc.Cleared{of(1, 8, w.now.Add(-24*time.Hour)), of(0, 8, w.now.Add(-24*time.Hour)), of(2, 9, w.now)}, list)
+	assert.Equal(w, contextgc.Usage{Session: "s", API: "a", Model: "m", Calls: 1, Input: 1, Before: 10, After: 9, Cleared: 3, Updated: w.now}, u)
+	if !w.Shared() {
+		return
+	}
+	other := subject.With(ctx, "other")
+	_, err := w.Put(other, contextgc.Entry{Text: "0", Key: keys[0][:], Segment: contextgc.Segment{Project: "p", Session: "s"}})
+	require.NoError(w, err)
+	list, u = read(other, "s")
+	assert.Empty(w, list, "the other subject's equal result was not cleared")
+	assert.Zero(w, u)
+	list, _ = read(ctx, "s")
+	assert.Len(w, list, 3)
 }

@@ -1,6 +1,7 @@
 package contextgc
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
@@ -37,4 +38,14 @@ func (u Usage) Saved() float64 {
 		return 0
 	}
 	return (u.Before - u.After) / u.Before
+}
+
+// Cleared is a result that was cleared in a session.
+type Cleared struct {
+	Tool, Path, Stub string
+	Hash             [sha256.Size]byte // of the result's text
+	Tokens           int
+	At               time.Time
+	Why              string // what the planner said to the decision; "": a ledger of an earlier version has no reasons
+	Pays             int    // calls after which the decision has paid
 }

@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,8 @@ type pgxParseError = pgconn.ParseConfigError
 // Conns is the size of a process's pool.
 const Conns = 4
 
-const (
-	// connectWithin is how long a connection may take to be made.
-	connectWithin = 3 * time.Second
-	// restAfterFailure is how long a database that could not be reached is left alone: calls that come meanwhile fail at
-	// once instead of waiting for it one after the other.
-	restAfterFailure = time.Second
-)
+// connectWithin is how long a connection may take to be made.
+const connectWithin = 3 * time.Second
 
 // ErrUnavailable means that the database could not be reached a moment ago and was not asked again.
 var ErrUnavailable = errors.New("the database cannot be reached")
@@ -36,6 +32,9 @@ type Settings struct {
 	Direct string // the same database past a pgbouncer, for LISTEN and migration; "": Name, if Listens
 	// Patience bounds every operation; 0: 5 seconds.
 	Patience time.Duration
+	// Rest is how long a database that could not be reached is left alone: calls that come meanwhile fail at once instead of
+	// waiting for it one after the other; 0: 1 second.
+	Rest time.Duration
 }
 
 // DB is a database. It is safe for concurrent use.
@@ -58,9 +57,7 @@ var open = struct {
 // Open returns a database without connecting to it, so that a process starts while it is away. Every new connection checks
 // the version of the schema. A database that is open already is shared.
 func Open(s Settings) (*DB, error) {
-	if s.Patience == 0 {
-		s.Patience = 5 * time.Second
-	}
+	s.Patience, s.Rest = cmp.Or(s.Patience, 5*time.Second), cmp.Or(s.Rest, time.Second)
 	open.Lock()
 	defer open.Unlock()
 	db := open.databases[s]
@@ -171,7 +168,7 @@ func (db *DB) rests() error {
 	defer db.mu.Unlock()
 	if db.failing == nil || refused(db.failing) || time.Now().After(db.resting) {
 		if db.failing != nil {
-			db.resting = time.Now().Add(restAfterFailure) // one tries, the others go on without
+			db.resting = time.Now().Add(db.settings.Rest) // one tries, the others go on without
 		}
 		return nil
 	}
@@ -187,7 +184,7 @@ func (db *DB) noted(err error) {
 		db.failing = nil
 		return
 	}
-	db.failing, db.resting = err, time.Now().Add(restAfterFailure)
+	db.failing, db.resting = err, time.Now().Add(db.settings.Rest)
 }
 
 // unreachable reports whether err means that no other work would succeed now.

@@ -289,11 +289,16 @@ func TestUsage(t *testing.T) {
 		"want an integer from 0 to 65535":     {"view", "--port", "70000"},
 		"no such file":                        {"view", "--html", "no/folder.html"},
 		"stat " + h.Dir + "/none: no such fi": {"view", "--html", "-", h.Dir + "/none"},
+		"stat none.db: no such file":          {"view", "--html", "-", "--store", "none.db"}, // nothing is created
+		"name the database without its passw": {"view", "--html", "-", "--store", "postgres://u:secret@h/d"},
+		"a ledger in a file has no subjects":  {"view", "--html", "-", "--subject", "alice"},
 	} {
 		cmd := exec.Command(h.Program, args...)
 		cmd.Env, cmd.Dir = h.Env(), h.Dir
 		out, err := cmd.CombinedOutput()
 		require.Error(t, err, want)
 		assert.Contains(t, string(out), want)
+		assert.NotContains(t, string(out), "secret")
 	}
+	assert.NoFileExists(t, filepath.Join(h.Dir, "none.db"))
 }

@@ -88,7 +88,11 @@ func (s Sources) original(ctx context.Context, id string) (text string, first in
 	if e, err := index.Find(id); err == nil {
 		folder = e.Project
 	}
-	return ledger.Original(ctx, index, folder, id)
+	text, first, err = ledger.Original(ctx, index, folder, id)
+	if errors.Is(err, archive.ErrNotFound) {
+		return s.Ledger.Text(ctx, id)
+	}
+	return text, first, err
 }
 
 // shown returns the texts that the agent got for a call: the result, and what the client added beside it.

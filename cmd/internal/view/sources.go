@@ -17,7 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
-	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -26,6 +25,7 @@ import (
 type Sources struct {
 	Lookup func(string) (string, bool)
 	Others history.OtherTools // which tools of other servers hooks may cut
+	Ledger stores.History     // what the proxy cleared
 
 	Paths []string // transcripts and folders of them; none: the clients' own
 }
@@ -91,21 +91,6 @@ func (s Sources) notes() []notes.Note {
 		return notes.Read(dir)
 	}
 	return nil
-}
-
-// ledgerFile returns the ledger's file, "" if there is none.
-func (s Sources) ledgerFile() string {
-	file, err := ledger.Find("", s.Lookup)
-	if err != nil {
-		return ""
-	}
-	return file
-}
-
-// database reports whether the ledger is in a database and not in a file.
-func (s Sources) database() bool {
-	place, err := stores.Locate("", ledger.Variable, "", s.Lookup)
-	return err == nil && place.Shared()
 }
 
 // traces returns the traces that there are: the one that the environment names, and that of the hooks.

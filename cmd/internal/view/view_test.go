@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
@@ -42,7 +43,10 @@ func home(t *testing.T, result string) (s Sources, dir, path string) {
 	}
 	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	env := map[string]string{"HOME": dir, "XDG_STATE_HOME": filepath.Join(dir, "state")}
-	return Sources{Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}, dir, path
+	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	past, err := stores.OpenHistory("", "", lookup)
+	require.NoError(t, err)
+	return Sources{Lookup: lookup, Ledger: past}, dir, path
 }
 
 // TestClearings: what the ledger says was cleared is in the window from the next call on, with its reason, its break-even, and the
@@ -114,22 +118,6 @@ func TestClearings(t *testing.T) {
 	entries, err := filepath.Glob(file + "*")
 	require.NoError(t, err)
 	assert.Equal(t, []string{file}, entries)
-}
-
-// TestADatabaseIsNamed: a ledger in a database is not read, and the window says so.
-func TestADatabaseIsNamed(t *testing.T) {
-	s, _, path := home(t, "text")
-	files := s.Lookup
-	s.Lookup = func(name string) (string, bool) {
-		if name == "MCP_PRUNER_STORE" {
-			return "postgres://user:word@127.0.0.1:1/none", true
-		}
-		return files(name)
-	}
-	w, ok := s.Window(t.Context(), transcript{path: path}, keyOf(path, ""))
-	require.True(t, ok)
-	require.Contains(t, w.Failed, "the ledger is in a database")
-	require.NotContains(t, w.Failed, "word")
 }
 
 // TestNothing: without sessions, state or ledger there is an empty list, and nothing is created.

@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 // Window is one session: its prompts, call by call, and what happened to its results.
@@ -79,7 +78,7 @@ type opened struct {
 	path    string
 	bill    *bill.Bill
 	cuts    []notes.Note
-	cleared []sqlite.Cleared
+	cleared []contextgc.Cleared
 	usage   contextgc.Usage
 	failed  string // why the ledger could not be read
 }
@@ -94,12 +93,10 @@ func (s Sources) open(ctx context.Context, path, key string) (o opened, ok bool)
 		}
 		o, ok = opened{path: path, bill: bill.New(session, bill.PricesOf(session)), cuts: noted.of(path, session.ID)}, true
 	})
-	if s.database() {
-		o.failed = "the ledger is in a database, which this page does not read: what the proxy cleared is not shown"
-	} else if file := s.ledgerFile(); ok && file != "" {
+	if ok {
 		var err error
-		if o.cleared, o.usage, err = sqlite.ReadSession(ctx, file, contextgc.SessionID(o.bill.Session.ID)); err != nil {
-			o.failed = err.Error()
+		if o.cleared, o.usage, err = s.Ledger.Session(ctx, contextgc.SessionID(o.bill.Session.ID)); err != nil {
+			o.failed = "what the proxy cleared is not shown: " + err.Error()
 		}
 	}
 	return o, ok

@@ -34,8 +34,7 @@ func (s *Store) AddUsage(ctx context.Context, u contextgc.Usage) error {
 // Usages implements contextgc.Sessions.
 func (s *Store) Usages(ctx context.Context) (list []contextgc.Usage, err error) {
 	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
-		rows, err := q.Query(ctx, `SELECT subject, session, api, model, calls, input, read, written, output, before, after, cleared, updated_at
-			FROM mcp_pruner.usage WHERE subject = $1 ORDER BY updated_at DESC`, subject.Of(ctx))
+		rows, err := q.Query(ctx, usages+` ORDER BY updated_at DESC`, subject.Of(ctx))
 		if err == nil {
 			list, err = pgx.CollectRows(rows, scanUsage)
 		}
@@ -46,6 +45,9 @@ func (s *Store) Usages(ctx context.Context) (list []contextgc.Usage, err error) 
 	}
 	return list, nil
 }
+
+// usages is the statement that selects the usage of a subject's sessions.
+const usages = `SELECT subject, session, api, model, calls, input, read, written, output, before, after, cleared, updated_at FROM mcp_pruner.usage WHERE subject = $1`
 
 func scanUsage(row pgx.CollectableRow) (u contextgc.Usage, err error) {
 	err = row.Scan(&u.Subject, &u.Session, &u.API, &u.Model, &u.Calls, &u.Input, &u.Read, &u.Written, &u.Output, &u.Before, &u.After, &u.Cleared, &u.Updated)

@@ -32,24 +32,31 @@ func (s *Store) AddUsage(ctx context.Context, u contextgc.Usage) error {
 
 // Usages returns the usage of every session, latest first.
 func (s *Store) Usages(ctx context.Context) ([]contextgc.Usage, error) {
-	rows, err := s.file.DB().QueryContext(ctx, `SELECT session, api, model, calls, input, read, written, output, before, after,
-		cleared, updated FROM usage ORDER BY updated DESC`)
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+usageColumns+` FROM usage ORDER BY updated DESC`)
 	if err != nil {
 		return nil, fmt.Errorf("list usage: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	list := []contextgc.Usage{}
 	for rows.Next() {
-		var u contextgc.Usage
-		var updated int64
-		if err := rows.Scan(&u.Session, &u.API, &u.Model, &u.Calls, &u.Input, &u.Read, &u.Written, &u.Output, &u.Before, &u.After,
-			&u.Cleared, &updated); err != nil {
+		u, err := scanUsage(rows)
+		if err != nil {
 			return nil, err
 		}
-		u.Updated = fromMicro(updated)
 		list = append(list, u)
 	}
 	return list, rows.Err()
+}
+
+const usageColumns = `session, api, model, calls, input, read, written, output, before, after, cleared, updated`
+
+func scanUsage(row interface{ Scan(...any) error }) (u contextgc.Usage, err error) {
+	var updated int64
+	if err := row.Scan(&u.Session, &u.API, &u.Model, &u.Calls, &u.Input, &u.Read, &u.Written, &u.Output, &u.Before, &u.After, &u.Cleared, &updated); err != nil {
+		return contextgc.Usage{}, err
+	}
+	u.Updated = fromMicro(updated)
+	return u, nil
 }
 
 // LastUse returns when a session's usage was last added to; zero: never.

@@ -142,7 +142,7 @@ func askForOriginals(ctx context.Context, t *testing.T, open func() *postgres.DB
 	require.NoError(t, shown.DB.Close())
 }
 
-func askLedger(ctx context.Context, t *testing.T, gc contextgc.Ledger) {
+func askLedger(ctx context.Context, t *testing.T, gc *ledgerpg.Store) {
 	t.Helper()
 	ids, err := gc.Put(ctx, contextgc.Entry{Text: "new", Key: make([]byte, 32), Segment: contextgc.Segment{Project: "p", Session: "sess1", Path: "f7.go", Type: contextgc.Code, FirstLine: 1, LastLine: 9}})
 	require.NoError(t, err)
@@ -174,6 +174,9 @@ func askLedger(ctx context.Context, t *testing.T, gc contextgc.Ledger) {
 	news, _, _, err := gc.Clearings(ctx, last)
 	require.NoError(t, err)
 	assert.Len(t, news, 1)
+	cleared, _, err := gc.ReadSession(ctx, "sess1")
+	require.NoError(t, err)
+	assert.Len(t, cleared, 10)
 	require.NoError(t, gc.AddUsage(ctx, contextgc.Usage{Session: "u10"}))
 	_, err = gc.LastUse(ctx, "u10")
 	require.NoError(t, err)

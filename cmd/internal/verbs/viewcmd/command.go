@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/view"
@@ -20,10 +21,12 @@ import (
 // options are the command-line options.
 type options struct {
 	command.Process
-	port   int
-	html   string
-	texts  bool
-	noOpen bool
+	port    int
+	html    string
+	texts   bool
+	noOpen  bool
+	store   string
+	subject string
 }
 
 // Command returns the verb view.
@@ -39,7 +42,8 @@ PATH is a transcript or a folder of them; without it: your own sessions.
 
 The page comes from this program, on 127.0.0.1 alone, and asks nobody else. Only the browser
 that opens the file named on the standard error can see it. Nothing is written but that file.
---html writes a copy that needs no program; docs/VIEW.md explains every tab.`,
+--html writes a copy that needs no program; docs/VIEW.md explains every tab. A ledger in a
+database is only read: --subject says whose part of it.`,
 		Example: `  mcp-pruner view
   mcp-pruner view --html view.html
   mcp-pruner view --no-open ~/.claude/projects/one-of-them`,
@@ -55,7 +59,12 @@ that opens the file named on the standard error can see it. Nothing is written b
 					return err
 				}
 			}
-			s := view.Sources{Lookup: p.Lookup, Others: settings.FindOtherTools(p.Lookup), Paths: paths}
+			past, err := stores.OpenHistory(o.store, o.subject, p.Lookup)
+			if err != nil && (o.store != "" || o.subject != "") {
+				return command.Usagef("%w", err)
+			} // else the page says it
+			defer func() { _ = past.Close() }() // it was only read
+			s := view.Sources{Lookup: p.Lookup, Others: settings.FindOtherTools(p.Lookup), Ledger: past, Paths: paths}
 			if o.html != "" {
 				return o.copy(c.Context(), s)
 			}
@@ -67,6 +76,8 @@ that opens the file named on the standard error can see it. Nothing is written b
 	f.BoolVar(&o.noOpen, "no-open", false, "only name the file that opens the page")
 	f.StringVar(&o.html, "html", "", "write a standing copy of the page to this file; - is the standard output")
 	f.BoolVar(&o.texts, "texts", false, "with --html: with the texts of what was cut")
+	f.StringVar(&o.store, "store", "", "the ledger: its file, or the database without its password (default: MCP_PRUNER_GC_STORE or MCP_PRUNER_STORE, else in the user's state directory)")
+	f.StringVar(&o.subject, "subject", "", "whose sessions the database has (default: the owner of the machine)")
 	return command.EndsItself(c)
 }
 

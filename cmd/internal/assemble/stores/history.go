@@ -1,0 +1,107 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+)
+
+// History is a ledger that a person looks at. It is only read: neither a file, a table nor a row is created or changed. The zero
+// value is empty.
+type History struct {
+	file   string       // "": there is none, or the ledger is in the database
+	db     *postgres.DB // nil: the ledger is in the file
+	owner  string       // the subject whose sessions are read
+	failed error        // why nothing can be read
+}
+
+const (
+	historyPatience = 2 * time.Second  // how long a page waits for a database
+	historyRest     = 10 * time.Second // how long it does without one that could not be reached
+)
+
+// OpenHistory opens the history of a subject, "" for the owner of the machine, in the ledger that given names, else the
+// environment, else in the user's own. A database need not be there yet. The history can be used, and says the error, even if
+// there is one.
+func OpenHistory(given, owner string, lookup settings.Lookup) (History, error) {
+	h, err := openHistory(given, owner, lookup)
+	if err != nil {
+		return History{failed: err}, err
+	}
+	return h, nil
+}
+
+func openHistory(given, owner string, lookup settings.Lookup) (h History, err error) {
+	place, name, err := LedgerPlace(given, lookup)
+	if err != nil {
+		return h, err
+	}
+	if place.Shared() {
+		s := place.Database
+		s.Patience, s.Rest = historyPatience, historyRest
+		db, err := postgres.Open(s)
+		return History{db: db, owner: owner}, err
+	}
+	if owner != "" {
+		return h, errors.New("--subject: a ledger in a file has no subjects, only one in a database")
+	}
+	if given != "" {
+		_, err = os.Stat(name) // nothing is created for it
+	}
+	return History{file: name}, err
+}
+
+// Close closes the database.
+func (h History) Close() error {
+	if h.db == nil {
+		return nil
+	}
+	return h.db.Close()
+}
+
+// Session returns what was cleared in a session, in order, and its usage. Without such a session there is nothing.
+func (h History) Session(ctx context.Context, session string) ([]contextgc.Cleared, contextgc.Usage, error) {
+	switch {
+	case h.failed != nil:
+		return nil, contextgc.Usage{}, h.failed
+	case h.db == nil:
+		return sqlite.ReadSession(ctx, h.file, session)
+	}
+	list, u, err := ledgerpg.In(h.db, time.Now).ReadSession(subject.With(ctx, h.owner), session)
+	return list, u, h.inDatabase(err)
+}
+
+// Text returns the text with an id that a database has, and the number of its first line, or archive.ErrNotFound. Texts of
+// ledgers in files are found by ledger.Original.
+func (h History) Text(ctx context.Context, id string) (text string, first int, err error) {
+	if h.db == nil {
+		return "", 0, archive.ErrNotFound
+	}
+	text, first, err = recoverypg.Shown{DB: h.db}.Text(subject.With(ctx, h.owner), id)
+	if errors.Is(err, archive.ErrNotFound) {
+		return "", 0, err
+	}
+	return text, first, h.inDatabase(err)
+}
+
+// inDatabase names the database in an error.
+func (h History) inDatabase(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s has not answered within %s", h.db.Name(), historyPatience)
+	}
+	return fmt.Errorf("%s: %w", h.db.Name(), err)
+}
