@@ -13,16 +13,24 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // load counts the answers that the clients of a team got, and keeps the wrong ones.
 type load struct {
 	team    *team
 	http    *http.Client
+	phase   atomic.Value // a string: what breaks
+	outage  atomic.Bool  // the database is away or was a moment ago: nothing new is cleared, and what is new comes whole
 	right   atomic.Int64 // answers
 	refused atomic.Int64 // requests without an answer, or with an error that says so
 	lost    atomic.Int64 // sessions that had to begin anew
+	cleared atomic.Int64 // requests of the proxy whose history had cleared results
+	open    atomic.Int64 // histories that were sent before their decision was stored
+	whole   atomic.Int64 // results that were sent whole again while the database was there
 
 	mu       sync.Mutex
 	wrong    []string
@@ -42,7 +50,7 @@ func newLoad(c *team) *load {
 func (l *load) isWrong(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.wrong = append(l.wrong, fmt.Sprintf(format, args...))
+	l.wrong = append(l.wrong, fmt.Sprint(l.phase.Load(), ": ", fmt.Sprintf(format, args...)))
 }
 
 func (l *load) refuse(why string) {
@@ -186,4 +194,135 @@ func (a *agent) recovers(i issued) (ok bool) {
 		a.load.refuse("recover: " + got.failed + got.text)
 	}
 	return false
+}
+
+// conversation is a client of the proxy whose history grows.
+type conversation struct {
+	load  *load
+	url   string // of the proxy
+	owner string
+	name  string
+	calls int
+	shown map[string]string // what took the place of a result, by the call's id
+}
+
+// next sends a history that is longer by two calls, twice. The second time results may be cleared that were whole: a proxy does
+// not wait long for a slow database. What is cleared stays so.
+func (c *conversation) next() {
+	c.calls += 2
+	first, ok := c.post()
+	second, again := c.post()
+	if !ok || !again {
+		return
+	}
+	c.load.right.Add(2)
+	if !bytes.Equal(first, second) {
+		c.load.open.Add(1)
+	}
+}
+
+func (c *conversation) post() (sent []byte, ok bool) {
+	outage := c.load.outage.Load()
+	r, _ := http.NewRequest(http.MethodPost, c.url+"/v1/messages", bytes.NewReader(c.history()))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Api-Key", "sk-secret-of-the-provider")
+	r.Header.Set("X-Mcp-Pruner-Key", c.load.team.keys[c.owner])
+	response, err := c.load.http.Do(r)
+	if err != nil {
+		c.load.refuse("proxy: no answer")
+		return nil, false
+	}
+	defer func() { _ = response.Body.Close() }()
+	sent, err = io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		c.load.refuse(fmt.Sprintf("proxy: %d %.100s", response.StatusCode, sent))
+		return nil, false
+	}
+	c.check(sent, outage || c.load.outage.Load())
+	return sent, true
+}
+
+// check compares each result with what was sent in its place before: it is whole until it is cleared, and then stays.
+func (c *conversation) check(sent []byte, outage bool) {
+	var body struct {
+		Messages []struct{ Content json.RawMessage }
+	}
+	if err := json.Unmarshal(sent, &body); err != nil || len(body.Messages) != 1+2*c.calls {
+		c.load.isWrong("%s: the request became %.200q", c.name, sent)
+		return
+	}
+	cleared := false
+	for _, m := range body.Messages {
+		var blocks []struct {
+			ID      string `json:"tool_use_id"`
+			Content any
+		}
+		if json.Unmarshal(m.Content, &blocks) != nil || len(blocks) == 0 || blocks[0].ID == "" {
+			continue
+		}
+		id, text := blocks[0].ID, fmt.Sprint(blocks[0].Content)
+		switch was := c.shown[id]; {
+		case text == conversationOutput(id) && (was == "" || outage):
+		case text == conversationOutput(id):
+			c.load.whole.Add(1)
+		case was != "" && was != text:
+			c.load.isWrong("%s: %s was %.100q and is %.100q", c.name, id, was, text)
+		default:
+			c.shown[id], cleared = text, true
+		}
+	}
+	if cleared {
+		c.load.cleared.Add(1)
+	}
+}
+
+func conversationOutput(id string) string {
+	return strings.Repeat("line of the output of "+id+", \"quoted\" <and> unlike others\n", 120)
+}
+
+func (c *conversation) history() []byte {
+	m := []any{map[string]any{"role": "user", "content": "fix the bug of " + c.name}}
+	for i := range c.calls {
+		id := fmt.Sprintf("toolu_%s_%d", c.name, i)
+		m = append(m, map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": fmt.Sprint("run ", i)}}}},
+			map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": conversationOutput(id)}}})
+	}
+	body, _ := json.Marshal(map[string]any{
+		"model": "claude", "system": strings.Repeat("You are an agent. ", 2000), "messages": m,
+		"tools": []any{map[string]any{"name": "mcp__team__recover_text", "input_schema": map[string]any{"type": "object"}}},
+	})
+	return body
+}
+
+// run starts the clients: three of four use the gateway. The function that it returns ends them.
+func (l *load) run(t *testing.T, clients int, owners []string) (end func()) {
+	t.Helper()
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range clients {
+		all.Go(func() {
+			owner := owners[i/4%len(owners)]
+			a := &agent{load: l, url: l.team.front, owner: owner, modern: i%4 == 1}
+			talk := &conversation{load: l, url: l.team.model, owner: owner, name: fmt.Sprint("talk", i), shown: map[string]string{}}
+			for n := 0; ; n++ {
+				if i%4 == 3 {
+					if talk.next(); talk.calls >= 60 {
+						talk = &conversation{load: l, url: l.team.model, owner: owner, name: fmt.Sprintf("talk%d-%d", i, n), shown: map[string]string{}}
+					}
+				} else {
+					a.round(fmt.Sprintf("job-%d-%d", i, n))
+				}
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Second): // a model thinks
+				}
+			}
+		})
+	}
+	return func() {
+		close(stop)
+		all.Wait()
+		require.Empty(t, l.wrong)
+	}
 }
