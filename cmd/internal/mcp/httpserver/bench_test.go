@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,20 +18,26 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 )
 
-// BenchmarkSmallRead measures a request from its headers to the bytes of its answer, including the machine
-// and the log but not the network.
-func BenchmarkSmallRead(b *testing.B) {
+// newBenchHandler returns a handler for a folder with a small file, and a call that reads it.
+func newBenchHandler(b *testing.B) (*Handler, string) {
+	b.Helper()
 	root := b.TempDir()
 	require.NoError(b, os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600))
 	config, _, err := settings.Load(settings.HTTP, map[string]string{"root": root}, settings.FromEnv(nil))
 	require.NoError(b, err)
 	logs := eventlog.New(io.Discard, event.Debug)
+	b.Cleanup(func() { logs.Close(time.Minute) })
 	server, err := assemble.Server(assemble.Options{
 		Settings: config, Emit: logs.Emit, Table: fsm.HTTPRequestTable(), Aliases: true, FieldErrors: true,
 	})
 	require.NoError(b, err)
-	h := NewHandler(Config{Server: server})
-	body := call("read", map[string]any{"file_path": "small.txt"})
+	return NewHandler(Config{Server: server}), call("read", map[string]any{"file_path": "small.txt"})
+}
+
+// BenchmarkSmallRead measures a request from its headers to the bytes of its answer, including the machine
+// and the log but not the network.
+func BenchmarkSmallRead(b *testing.B) {
+	h, body := newBenchHandler(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		r, err := http.NewRequestWithContext(b.Context(), "POST", "http://localhost/mcp", strings.NewReader(body))

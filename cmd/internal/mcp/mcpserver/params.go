@@ -82,11 +82,15 @@ func (p params) parent() string {
 // model returns the model on whose behalf the client calls, or "" if unknown.
 func (p params) model() string {
 	for _, c := range agent.Clients {
-		turn, _ := p.meta[c.ModelIn].(map[string]any)
-		if text, ok := p.meta[c.ModelIn].(string); ok {
+		said := p.meta[c.ModelIn]
+		if said == nil || c.ModelIn == "" {
+			continue
+		}
+		turn, _ := said.(map[string]any)
+		if text, ok := said.(string); ok {
 			_ = json.Unmarshal([]byte(text), &turn) // on an error turn stays empty
 		}
-		if model, ok := turn["model"].(string); ok && c.ModelIn != "" {
+		if model, ok := turn["model"].(string); ok {
 			return model
 		}
 	}

@@ -71,3 +71,12 @@ func TestTraceContext(t *testing.T) {
 		}
 	}
 }
+
+// A client that names no model costs nothing.
+func TestTheModelIsLookedForWithoutAllocations(t *testing.T) {
+	p := newParams(map[string]any{"_meta": map[string]any{"progressToken": "t"}})
+	assert.Zero(t, testing.AllocsPerRun(100, func() { p.model() }))
+	for _, said := range []any{`{"model":"m"}`, map[string]any{"model": "m"}} {
+		assert.Equal(t, "m", newParams(map[string]any{"_meta": map[string]any{"x-codex-turn-metadata": said}}).model())
+	}
+}
