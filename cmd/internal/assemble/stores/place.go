@@ -111,10 +111,13 @@ func Replicas(c settings.Settings) (*postgres.DB, error) {
 	return Database(place, nil)
 }
 
+// KeysSuffix is added to the name of the file that MCP_PRUNER_STORE names, for that of the API keys.
+const KeysSuffix = ".keys"
+
 // OpenKeys opens the API keys: in the database that MCP_PRUNER_STORE names, else in a file of the user. failed gets messages
 // about errors that do not prevent opening.
 func OpenKeys(given string, lookup settings.Lookup, failed func(message string)) (keys.Keys, error) {
-	place, err := Locate(given, "", ".keys", lookup)
+	place, err := Locate(given, "", KeysSuffix, lookup)
 	if err != nil {
 		return nil, err
 	}

@@ -36,9 +36,14 @@ const columns = `id, subject, scopes, created_at, expires_at, revoked_at, COALES
 // List implements Keys.
 func (s shared) List(ctx context.Context) (all []Key, err error) {
 	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
-		rows, err := q.Query(ctx, `SELECT `+columns+` FROM mcp_pruner.api_keys ORDER BY created_at, id`)
+		rows, err := q.Query(ctx, `SELECT `+columns+`, hash FROM mcp_pruner.api_keys ORDER BY created_at, id`)
 		if err == nil {
-			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Key, error) { return scanShared(row) })
+			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Key, error) {
+				var hash []byte
+				k, err := scanShared(row, &hash)
+				copy(k.hash[:], hash)
+				return k, err
+			})
 		}
 		return err
 	})
@@ -48,9 +53,9 @@ func (s shared) List(ctx context.Context) (all []Key, err error) {
 	return all, nil
 }
 
-func scanShared(row pgx.Row) (k Key, err error) {
+func scanShared(row pgx.Row, more ...any) (k Key, err error) {
 	var expires, revoked *time.Time
-	err = row.Scan(&k.ID, &k.Subject, &k.Scopes, &k.Created, &expires, &revoked, &k.Note)
+	err = row.Scan(append([]any{&k.ID, &k.Subject, &k.Scopes, &k.Created, &expires, &revoked, &k.Note}, more...)...)
 	k.Created = k.Created.UTC()
 	if expires != nil {
 		k.Expires = expires.UTC()

@@ -71,26 +71,28 @@ const fields = `id, subject, scopes, created, expires, revoked, note`
 
 // List implements Keys.
 func (f *file) List(ctx context.Context) ([]Key, error) {
-	rows, err := f.store.DB().QueryContext(ctx, `SELECT `+fields+` FROM api_keys ORDER BY created, id`)
+	rows, err := f.store.DB().QueryContext(ctx, `SELECT `+fields+`, hash FROM api_keys ORDER BY created, id`)
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	var all []Key
 	for rows.Next() {
-		k, err := scanFile(rows)
+		var hash []byte
+		k, err := scanFile(rows, &hash)
 		if err != nil {
 			return nil, fmt.Errorf("list keys: %w", err)
 		}
+		copy(k.hash[:], hash)
 		all = append(all, k)
 	}
 	return all, rows.Err()
 }
 
-func scanFile(row interface{ Scan(...any) error }) (k Key, err error) {
+func scanFile(row interface{ Scan(...any) error }, more ...any) (k Key, err error) {
 	var scopes string
 	var created, expires, revoked int64
-	if err := row.Scan(&k.ID, &k.Subject, &scopes, &created, &expires, &revoked, &k.Note); err != nil {
+	if err := row.Scan(append([]any{&k.ID, &k.Subject, &scopes, &created, &expires, &revoked, &k.Note}, more...)...); err != nil {
 		return k, err
 	}
 	k.Created, k.Expires, k.Revoked = fromMicro(created), fromMicro(expires), fromMicro(revoked)

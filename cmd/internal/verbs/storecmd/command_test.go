@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
@@ -38,6 +39,54 @@ func requireRun(t *testing.T, store string, args ...string) string {
 	code, stdout, stderr := run(t, store, args...)
 	require.Zero(t, code, "%v: %s", args, stderr)
 	return stdout
+}
+
+// TestCopyKeys: API keys move into the database and out of it as they are, revoked ones too; a copy adds what is missing.
+func TestCopyKeys(t *testing.T) {
+	name := postgrestest.Start(t).Database(t)
+	file := filepath.Join(t.TempDir(), "ledger.db")
+	ledger, err := sqlite.Open(sqlite.Settings{File: file})
+	require.NoError(t, err)
+	require.NoError(t, ledger.Close())
+	open := func(file string) keys.Keys {
+		store, err := keys.OpenFile(file, func(m string) { t.Error(m) }, time.Now)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, store.Close()) })
+		return store
+	}
+	from := open(file + ".keys")
+	hashes := [][32]byte{{1}, {2}, {3}}
+	for i, k := range []keys.Key{{ID: "a", Subject: "ann", Scopes: []string{"proxy"}, Expires: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)}, {ID: "b", Subject: "bob", Scopes: []string{"gateway"}, Note: "gone"}, {ID: "c"}} {
+		require.NoError(t, from.Add(t.Context(), k, hashes[i]))
+	}
+	require.NoError(t, from.Revoke(t.Context(), "b"))
+
+	db, err := postgres.Open(postgres.Settings{Name: name})
+	require.NoError(t, err)
+	shared := keys.In(db)
+	defer func() { assert.NoError(t, shared.Close()) }()
+	require.NoError(t, shared.Add(t.Context(), keys.Key{ID: "c", Subject: "another"}, [32]byte{9}))
+
+	assert.Contains(t, requireRun(t, "", "copy", "sqlite:"+file, name), "\n2 API keys were added, and 1 were there already.\n")
+	assert.Contains(t, requireRun(t, "", "copy", file, name), "\n0 API keys were added, and 3 were there already.\n")
+	_, known, err := shared.Lookup(t.Context(), hashes[2])
+	require.NoError(t, err)
+	assert.False(t, known, "the one of this id stays")
+	assert.NotContains(t, requireRun(t, "", "copy", "--subject", "ann", file, name), "API keys")
+
+	back := file + "-back"
+	assert.Equal(t, "3 API keys were added, and 0 were there already.\n", requireRun(t, "", "copy", name, "sqlite:"+back))
+	assert.Equal(t, "0 API keys were added, and 3 were there already.\n", requireRun(t, "", "copy", "--keys", back+".keys", name, back))
+	again := open(back + ".keys")
+	for i, hash := range hashes[:2] {
+		first, _, err := from.Lookup(t.Context(), hash)
+		require.NoError(t, err)
+		last, known, err := again.Lookup(t.Context(), hash)
+		require.NoError(t, err)
+		assert.True(t, known)
+		assert.Equal(t, i == 0, last.Valid(time.Now()))
+		assert.Equal(t, first, last)
+	}
 }
 
 func ledgerIn(t *testing.T, name string) *ledgerpg.Store {
