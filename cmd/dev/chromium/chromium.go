@@ -140,7 +140,7 @@ const (
 // Key presses a key wherever the focus is.
 func (b *Browser) Key(key string) error { return chromedp.Do(b.Context, chromedp.KeyEvent(key)) }
 
-// Picture returns a picture of one element.
+// Picture returns a picture of the first element that a CSS selector names.
 func (b *Browser) Picture(selector string) ([]byte, error) {
-	return chromedp.Run(b.Context, chromedp.Screenshot(selector))
+	return chromedp.Run(b.Context, chromedp.Screenshot(chromedp.CSS(selector)))
 }

@@ -64,9 +64,12 @@ func run(out, program string) error {
 	return draw(b, out)
 }
 
-// shots are the parts of the page that are drawn, each after a step of JavaScript that selects something.
-var shots = []struct{ file, step, ready, part string }{
-	{"view-window.png", `document.querySelector('#sessions .row').click()`, `document.querySelectorAll('#window polygon').length === 5`, "#window-card"},
+// shots are the parts of the page that are drawn: each after a step of JavaScript that selects something, and one that makes the
+// part ready for the picture.
+var shots = []struct{ file, step, ready, then, part string }{
+	{"view-window.png", `document.querySelector('#sessions .row').click()`, `document.querySelectorAll('#window polygon').length === 5`, `0`, "#window-card"},
+	{"view-cut.png", `[...document.querySelectorAll('#events .row')].find(r => r.textContent.includes('go test')).click()`, `document.querySelectorAll('#lines .row').length > 5`,
+		`document.querySelector('.restore').remove(), document.querySelector('#lines').scrollTop = 20 * 174`, "#event"},
 }
 
 func draw(b *chromium.Browser, out string) error {
@@ -80,6 +83,10 @@ func draw(b *chromium.Browser, out string) error {
 		if err := wait(b, s.ready); err != nil {
 			return err
 		}
+		if _, err := chromium.Eval[bool](b, `(`+s.then+`, true)`); err != nil {
+			return err
+		}
+		time.Sleep(200 * time.Millisecond) // the list draws what was scrolled to in its next frame
 		picture, err := b.Picture(s.part)
 		if err != nil {
 			return err

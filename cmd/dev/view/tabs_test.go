@@ -178,6 +178,8 @@ func TestLooks(t *testing.T) {
 					selectSession(t, b, "shop")
 					choose(t, b, "events", "Read ")
 					until(t, b, `document.querySelectorAll('#lines .row').length > 5`)
+					assert.Empty(t, eval[string](t, b, `[...document.querySelectorAll('#calls .row span:not(.wide)')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent).join()`),
+						"%s at %d: numbers of model calls are cut off", scheme, width)
 				}
 				assert.LessOrEqual(t, eval[int64](t, b, `document.documentElement.scrollWidth`), width, "%s %s at %d: the page is wider than the window", tab, scheme, width)
 				picture(t, b, fmt.Sprintf("%s-%s-%d.png", tab, scheme, width))

@@ -80,7 +80,7 @@ function restore(e, ask) {
 function sideBySide(cut) {
   const kept = cut.lines.filter((l) => l.k).length, line = el('p', { class: 'full', 'aria-live': 'polite' });
   $('event').append(
-    el('p', { class: 'sub' }, [cut.question && `Question: ${cut.question}`, `${count(kept)} of ${many(cut.lines.length, 'line')} kept.`, cut.left ? `${count(cut.left)} more are not shown.` : '', cut.why].filter(Boolean).join(' ')),
+    el('p', { class: 'sub' }, [cut.question && `Question: ${cut.question.replace(/[^.?!]$/, '$&.')}`, `${count(kept)} of ${many(cut.lines.length, 'line')} kept.`, cut.left ? `${count(cut.left)} more are not shown.` : '', cut.why].filter(Boolean).join(' ')),
     el('div', { class: 'sides', 'aria-hidden': 'true' }, el('span', {}), el('span', {}, 'as it came'), el('span', {}, 'what the agent got'), el('span', {}, 'why')),
     el('div', { id: 'lines', class: 'list lines', tabindex: 0, role: 'listbox', 'aria-label': 'Lines of the result' }), line);
   const list = virtual('lines', 20, (l) => [
