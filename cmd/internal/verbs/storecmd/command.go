@@ -144,15 +144,16 @@ both.`,
 			if file, err = filepath.Abs(file); err != nil {
 				return err
 			}
-			if !out {
+			keysFile = cmp.Or(keysFile, file+stores.KeysSuffix)
+			if !out && (exists(file) || !exists(keysFile)) { // one who has keys alone has no ledger
 				if err := v.copyLedger(subject.With(c.Context(), owner), file, place); err != nil {
 					return err
 				}
 			}
-			if owner != "" { // a ledger becomes one subject's; keys have subjects of their own
+			if owner != "" || !out && !exists(keysFile) { // a ledger becomes one subject's; keys have subjects of their own
 				return nil
 			}
-			return v.copyKeys(c.Context(), cmp.Or(keysFile, file+stores.KeysSuffix), place, out)
+			return v.copyKeys(c.Context(), keysFile, place, out)
 		},
 	}
 	c.Flags().StringVar(&owner, "subject", "", "whose the ledger becomes; decisions and keys are then left out (default: the owner of the machine)")
@@ -174,11 +175,13 @@ func (v *verb) copyLedger(ctx context.Context, file string, to stores.Place) err
 	return err
 }
 
-// copyKeys copies API keys from a file, if there is one, to a database, or out of the database into the file.
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// copyKeys copies API keys from a file to a database, or out of the database into the file.
 func (v *verb) copyKeys(ctx context.Context, file string, place stores.Place, out bool) error {
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && !out {
-		return nil
-	}
 	db, err := open(ctx, place)
 	if err != nil {
 		return err

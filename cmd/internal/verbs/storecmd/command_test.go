@@ -77,6 +77,10 @@ func TestCopyKeys(t *testing.T) {
 	back := file + "-back"
 	assert.Equal(t, "3 API keys were added, and 0 were there already.\n", requireRun(t, "", "copy", name, "sqlite:"+back))
 	assert.Equal(t, "0 API keys were added, and 3 were there already.\n", requireRun(t, "", "copy", "--keys", back+".keys", name, back))
+	assert.Equal(t, "0 API keys were added, and 3 were there already.\n", requireRun(t, "", "copy", back, name), "keys without a ledger")
+	code, _, stderr := run(t, "", "copy", back+"-none", name)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "copy the ledger")
 	again := open(back + ".keys")
 	for i, hash := range hashes[:2] {
 		first, _, err := from.Lookup(t.Context(), hash)
