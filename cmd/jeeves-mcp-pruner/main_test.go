@@ -166,7 +166,7 @@ func TestTheEndDoesNotWaitForEver(t *testing.T) {
 	_, err := answer()
 	assert.Error(t, err, "there is no answer")
 	assert.Equal(t, 0, s.end())
-	assert.Less(t, time.Since(began), 10*time.Second)
+	assert.Less(t, time.Since(began), time.Minute)
 	assert.Equal(t, "cancelled", s.logged("tool.internal_error").Data["reason"])
 	assert.Equal(t, true, s.logged("mcp_pruner.stopped").Data["graceful"])
 }

@@ -319,7 +319,7 @@ func TestScoreSharesTheCallUnderWay(t *testing.T) {
 	for range 4 {
 		<-waiting
 	}
-	require.Eventually(t, func() bool { return c.Waiting() == 5 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return c.Waiting() == 5 }, time.Minute, time.Millisecond)
 	giveUp()
 	require.ErrorIs(t, (<-ended).error, context.Canceled)
 	release()

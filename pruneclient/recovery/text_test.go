@@ -169,7 +169,7 @@ func TestTextMatchingEndsWithItsCaller(t *testing.T) {
 		_, _, _, err := recovery.NewText(original).Matching(ctx, slow, nil, 0)
 		cancel()
 		require.ErrorIs(t, err, context.DeadlineExceeded, name)
-		assert.Less(t, time.Since(start), 10*time.Second, name)
+		assert.Less(t, time.Since(start), time.Minute, name)
 	}
 }
 

@@ -294,7 +294,7 @@ func TestPruneWaitsForItsTurnWithinItsTime(t *testing.T) {
 	start := time.Now()
 	res := prune(t, s, a)
 	assert.Equal(t, []string{service.TimedOut}, res.Warnings)
-	assert.Less(t, time.Since(start), 5*time.Second)
+	assert.Less(t, time.Since(start), time.Minute)
 	release()
 	a.Options.Timeout = time.Minute
 	assert.NotContains(t, prune(t, s, a).Warnings, service.TimedOut)
@@ -411,7 +411,7 @@ func TestPruneWaitsForTheStoreWithinItsTime(t *testing.T) {
 		})
 	}
 	all.Wait()
-	assert.Less(t, time.Since(start), time.Second)
+	assert.Less(t, time.Since(start), 2*time.Second, "as long as the store would wait without a time of its own")
 
 	require.NoError(t, held.Rollback())
 	a.Options.Timeout = time.Minute

@@ -237,7 +237,7 @@ func TestReportFilters(t *testing.T) {
 
 	// The runs have a drawing of their own.
 	require.NoError(t, chromedp.Do(b, chromedp.Click(`#tabs button:nth-child(2)`), chromedp.Click(`button[type=reset]`)))
-	require.Eventually(t, func() bool { return b.figure("requests") == float64(s.Requests) }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.figure("requests") == float64(s.Requests) }, time.Minute, 10*time.Millisecond)
 	assert.Equal(t, "run", eval[string](b, `document.querySelector('.drawing:not([hidden])').dataset.machine`))
 	b.calm()
 }

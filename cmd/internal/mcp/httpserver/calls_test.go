@@ -58,7 +58,7 @@ func (p *place) waiting(ctx context.Context, headers ...string) (pid int, end fu
 
 func (p *place) dead(pid int) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, 10*time.Second, 5*time.Millisecond, "the command lives on")
+	require.Eventually(p.t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, time.Minute, 5*time.Millisecond, "the command lives on")
 }
 
 // When a client hangs up, its command is killed and its machine ends.

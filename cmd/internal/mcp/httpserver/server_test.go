@@ -93,7 +93,7 @@ func (p *place) has(name string) bool {
 
 func (p *place) waitFor(name string) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool { return p.has(name) }, 10*time.Second, 5*time.Millisecond, name)
+	require.Eventually(p.t, func() bool { return p.has(name) }, time.Minute, 5*time.Millisecond, name)
 }
 
 // send sends a request. Headers are given as "Name: value"; the content type is JSON by default.
