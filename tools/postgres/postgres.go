@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/bucket"
 )
 
 type pgxParseError = pgconn.ParseConfigError
@@ -35,13 +37,16 @@ type Settings struct {
 	// Rest is how long a database that could not be reached is left alone: calls that come meanwhile fail at once instead of
 	// waiting for it one after the other; 0: 1 second.
 	Rest time.Duration
+	// Bucket has the large texts; without an address all are in the database.
+	Bucket bucket.Settings
 }
 
 // DB is a database. It is safe for concurrent use.
 type DB struct {
 	settings Settings
 	pool     *pgxpool.Pool
-	users    int // of the pool; guarded by open
+	bucket   *bucket.Bucket // nil: there is none
+	users    int            // of the pool; guarded by open
 
 	mu      sync.Mutex
 	failing error     // why it could not be reached; nil: it can
@@ -77,12 +82,18 @@ func connect(s Settings) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	var objects *bucket.Bucket
+	if s.Bucket.URL != "" {
+		if objects, err = bucket.New(s.Bucket); err != nil {
+			return nil, err
+		}
+	}
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return checkVersion(ctx, conn) }
 	pool, err := pgxpool.NewWithConfig(context.Background(), c)
 	if err != nil {
 		return nil, unparsed(err)
 	}
-	return &DB{settings: s, pool: pool}, nil
+	return &DB{settings: s, pool: pool, bucket: objects}, nil
 }
 
 // Name returns the database's name without its password.

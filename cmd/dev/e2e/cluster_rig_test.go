@@ -54,6 +54,12 @@ const replicas = 3
 // newTeam starts everything. It skips the test where a part is not installed.
 func newTeam(t *testing.T, subjects ...string) *team {
 	t.Helper()
+	return newTeamWith(t, nil, subjects...)
+}
+
+// newTeamWith is newTeam with further settings.
+func newTeamWith(t *testing.T, env []string, subjects ...string) *team {
+	t.Helper()
 	if missing != nil {
 		t.Skip("the program was not built: see the top")
 	}
@@ -67,6 +73,7 @@ func newTeam(t *testing.T, subjects ...string) *team {
 	c := &team{t: t, db: postgrestest.Start(t), dir: t.TempDir(), keys: map[string]string{}}
 	c.name = c.db.Empty(t)
 	c.env = []string{"PATH=/usr/bin:/bin", "HOME=" + c.dir, "MCP_PRUNER_STORE=" + c.name, "MCP_PRUNER_LOG_LEVEL=debug", "PRUNER_URL=embedded"}
+	c.env = append(c.env, env...)
 	c.run("store", "migrate")
 	for _, s := range subjects {
 		c.keys[s] = strings.TrimSpace(c.run("keys", "add", s))

@@ -55,10 +55,15 @@ type teamMessage struct {
 	}
 }
 
-// teamReport is the log of a job: each line names the job, so that a line of another is recognized.
+// teamReport is the log of a job: each line names the job, so that a line of another is recognized. That of a job whose name begins
+// with large has more than 1 MiB.
 func teamReport(job string) string {
 	var b strings.Builder
-	for i := range 400 {
+	lines := 400
+	if strings.HasPrefix(job, "large") {
+		lines = 20_000
+	}
+	for i := range lines {
 		fmt.Fprintf(&b, "2026-01-01T00:%02d:%02d INFO worker %s heartbeat tick %d ok\n", i/60, i%60, job, i)
 	}
 	fmt.Fprintf(&b, "2026-01-01T00:07:00 ERROR checksum of %s is sum-%s\n", job, job)

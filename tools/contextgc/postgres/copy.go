@@ -61,7 +61,7 @@ func (s *Store) copySegments(ctx context.Context, from *sql.DB) (n int, err erro
 				}
 			}
 			added = len(fresh)
-			_, err := s.put(ctx, q, fresh)
+			_, err := s.put(ctx, q, fresh, s.rows(ctx, fresh))
 			return err
 		})
 		if err != nil {

@@ -38,6 +38,9 @@ func (s *Store) Forget(ctx context.Context, what contextgc.Forgotten) (removed i
 		}
 		return forgetRest(ctx, q, owner, project, session, what.All)
 	})
+	if err == nil {
+		err = s.db.Sweep(ctx)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("forget in the database: %w", err)
 	}
@@ -55,7 +58,7 @@ func forgetRest(ctx context.Context, q postgres.Querier, owner, project, session
 		{`DELETE FROM mcp_pruner.projects WHERE subject = $1 AND (project = NULLIF($2, '') OR $3)`, []any{owner, project, all}},
 		{`DELETE FROM mcp_pruner.clearings WHERE subject = $1 AND $2`, []any{owner, all}},
 		{`DELETE FROM mcp_pruner.originals WHERE subject = $1 AND $2`, []any{owner, all}},
-		{`DELETE FROM mcp_pruner.texts WHERE subject = $1 AND $2`, []any{owner, all}},
+		{postgres.DropAllTexts, []any{owner, all}},
 	} {
 		if _, err := q.Exec(ctx, d.statement, d.args...); err != nil {
 			return err

@@ -16,8 +16,9 @@ import (
 
 // Put implements contextgc.Segments.
 func (s *Store) Put(ctx context.Context, entries ...contextgc.Entry) (ids []string, err error) {
+	rows := s.rows(ctx, entries)
 	err = s.db.Write(ctx, func(ctx context.Context, q postgres.Querier) error {
-		ids, err = s.put(ctx, q, entries)
+		ids, err = s.put(ctx, q, entries, rows)
 		return err
 	})
 	if err != nil {
@@ -26,8 +27,17 @@ func (s *Store) Put(ctx context.Context, entries ...contextgc.Entry) (ids []stri
 	return ids, nil
 }
 
+// rows prepares the entries' texts. Large ones are uploaded before the transaction, which would hold a connection meanwhile.
+func (s *Store) rows(ctx context.Context, entries []contextgc.Entry) []postgres.Row {
+	rows := make([]postgres.Row, len(entries))
+	for i, e := range entries {
+		rows[i] = s.db.RowOf(ctx, e.Text)
+	}
+	return rows
+}
+
 // put stores entries and returns their ids. However many there are, it takes few round trips, because a request waits for it.
-func (s *Store) put(ctx context.Context, q postgres.Querier, entries []contextgc.Entry) ([]string, error) {
+func (s *Store) put(ctx context.Context, q postgres.Querier, entries []contextgc.Entry, rows []postgres.Row) ([]string, error) {
 	entries = slices.Clone(entries)
 	for i := range entries {
 		entries[i].Subject = ownerOf(ctx, entries[i].Subject)
@@ -45,7 +55,7 @@ func (s *Store) put(ctx context.Context, q postgres.Querier, entries []contextgc
 		if err := e.Complete(s.now()); err != nil {
 			return nil, err
 		}
-		add(&batch, e)
+		add(&batch, e, rows[i])
 		added = append(added, i)
 	}
 	answers := q.SendBatch(ctx, &batch)
@@ -83,7 +93,7 @@ func known(ctx context.Context, q postgres.Querier, entries []contextgc.Entry) (
 
 // add queues the statement that stores an entry with its text and its words, and returns its id. Without an id of its own it is
 // named after its number. Earlier segments with the same lines of the same file are marked, because they may be out of date.
-func add(batch *pgx.Batch, e contextgc.Entry) {
+func add(batch *pgx.Batch, e contextgc.Entry, text postgres.Row) {
 	born := 0
 	if e.Old {
 		born = -contextgc.OldAfter
@@ -92,7 +102,7 @@ func add(batch *pgx.Batch, e contextgc.Entry) {
 	for i, t := range e.Tags {
 		tags[i] = postgres.Text(t)
 	}
-	batch.Queue(`WITH text AS (`+postgres.AddText+`), n AS (SELECT nextval('mcp_pruner.segments_seq_seq') AS seq), added AS (
+	batch.Queue(`WITH `+postgres.AddText("$25")+`, n AS (SELECT nextval('mcp_pruner.segments_seq_seq') AS seq), added AS (
 		INSERT INTO mcp_pruner.segments (seq, subject, hash, bytes, id, key, project, task, session, type, tool, path, first_line, last_line, tokens,
 		created_at, touched_at, pinned, tier, born, refs, tags, topic)
 		SELECT n.seq, $1, $2, $3::bigint, CASE WHEN $5::text != '' THEN $5 WHEN EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE subject = $1 AND project = $7 AND id = 's' || n.seq)
@@ -103,9 +113,9 @@ func add(batch *pgx.Batch, e contextgc.Entry) {
 		UPDATE mcp_pruner.segments s SET superseded = added.id FROM added WHERE s.subject = $1 AND s.project = $7 AND s.path = $12 AND s.path != '' AND $10 = 'code'
 			AND s.type = 'code' AND s.superseded = '' AND ($13 = 0 OR s.first_line >= $13 AND s.last_line <= $14 AND s.first_line > 0))
 		SELECT id FROM added`,
-		e.Subject, e.Hash[:], int64(len(e.Text)), []byte(e.Text), e.ID, e.Key, e.Project, postgres.Text(e.Task), postgres.Text(e.Session), string(e.Type),
+		e.Subject, e.Hash[:], int64(len(e.Text)), text.Body, e.ID, e.Key, e.Project, postgres.Text(e.Task), postgres.Text(e.Session), string(e.Type),
 		postgres.Text(e.Tool), postgres.Text(e.Path), e.FirstLine, e.LastLine, e.Tokens, e.Created, e.Touched, e.Pinned, string(e.Tier), born, e.References, tags,
-		postgres.Text(e.Topic), wordsOf(e.Text))
+		postgres.Text(e.Topic), wordsOf(e.Text), text.Object)
 }
 
 // maxIndexed bounds the part of a text that is searchable, in bytes, and maxWord a word of the index.
