@@ -61,7 +61,7 @@ func inPostgres(server *postgrestest.Server, through func(name string) string) m
 	return map[string]func(*testing.T) opener{"postgres": func(t *testing.T) opener {
 		name := through(server.Database(t))
 		return func(s recovery.Settings) (*recovery.Store, error) {
-			db, err := postgres.Open(postgres.Settings{Name: name})
+			db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
 			require.NoError(t, err)
 			if s.Now == nil {
 				s.Now = time.Now // else the numbers are those of some seconds ago

@@ -51,7 +51,7 @@ func inPostgres(t *testing.T, server *postgrestest.Server, through func(name str
 		"postgres": func(t *testing.T, now func() time.Time) func() contextgc.Ledger {
 			name := through(server.Database(t))
 			return func() contextgc.Ledger {
-				db, err := postgres.Open(postgres.Settings{Name: name})
+				db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
 				require.NoError(t, err)
 				store := ledgerpg.In(db, now)
 				t.Cleanup(func() { assert.NoError(t, store.Close()) })

@@ -48,9 +48,9 @@ func (s *Store) copySegments(ctx context.Context, from *sql.DB) (n int, err erro
 		if err != nil || len(entries) == 0 {
 			return n, err
 		}
-		added := 0
-		err = s.db.Write(ctx, func(ctx context.Context, q postgres.Querier) error {
-			var fresh []contextgc.Entry
+		var fresh []contextgc.Entry
+		err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+			fresh = nil
 			for _, e := range entries {
 				there, err := has(ctx, q, e)
 				if err != nil {
@@ -60,14 +60,15 @@ func (s *Store) copySegments(ctx context.Context, from *sql.DB) (n int, err erro
 					fresh = append(fresh, e)
 				}
 			}
-			added = len(fresh)
-			_, err := s.put(ctx, q, fresh, s.rows(ctx, fresh))
-			return err
+			return nil
 		})
+		if err == nil {
+			_, err = s.put(ctx, fresh)
+		}
 		if err != nil {
 			return n, err
 		}
-		n, last = n+added, next
+		n, last = n+len(fresh), next
 	}
 }
 

@@ -26,11 +26,11 @@ func TestLargeTextsLieInTheBucket(t *testing.T) {
 	objects := buckettest.Start(t)
 	name := postgrestest.Start(t).Database(t)
 	open := func(b bucket.Settings) (*ledger.Store, *recovery.Store, *postgres.DB) {
-		db, err := postgres.Open(postgres.Settings{Name: name, Bucket: b})
+		db, err := postgres.Open(postgres.Settings{Name: name, Bucket: b, Patience: time.Minute})
 		require.NoError(t, err)
 		store := ledger.In(db, time.Now)
 		t.Cleanup(func() { _ = store.Close() })
-		other, err := postgres.Open(postgres.Settings{Name: name, Bucket: b})
+		other, err := postgres.Open(postgres.Settings{Name: name, Bucket: b, Patience: time.Minute})
 		require.NoError(t, err)
 		originals, err := recoverypg.In(other, recovery.Settings{})
 		require.NoError(t, err)

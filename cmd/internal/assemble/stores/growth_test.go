@@ -92,7 +92,7 @@ var small = map[string]bool{"schema": true, "shared_keys": true, "projects": tru
 func calls(t *testing.T, name string) {
 	t.Helper()
 	open := func() *postgres.DB {
-		db, err := postgres.Open(postgres.Settings{Name: name})
+		db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
 		require.NoError(t, err)
 		return db
 	}

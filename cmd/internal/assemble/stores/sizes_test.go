@@ -106,7 +106,7 @@ func TestSizes(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			name := server.Database(t)
 			server.SQL(t, name, "ALTER INDEX mcp_pruner.words_words SET (fastupdate = off)") // its list of new words is a constant that would count here
-			db, err := postgres.Open(postgres.Settings{Name: name})
+			db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
 			require.NoError(t, err)
 			add, done := c.store(db)
 			before := size(t, name)

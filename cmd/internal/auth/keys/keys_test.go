@@ -37,7 +37,7 @@ func TestKeysBehindPgbouncer(t *testing.T) {
 func inDatabase(t *testing.T, name string) {
 	t.Helper()
 	passes(t, func(t *testing.T) keys.Keys {
-		db, err := postgres.Open(postgres.Settings{Name: name})
+		db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
 		require.NoError(t, err)
 		store := keys.In(db)
 		t.Cleanup(func() { assert.NoError(t, store.Close()) })
