@@ -71,6 +71,6 @@ func TestTheLedgerKnowsWhy(t *testing.T) {
 	var why string
 	var pays int
 	require.NoError(t, db.QueryRow(`SELECT why, pays FROM decisions`).Scan(&why, &pays))
-	assert.Contains(t, why, fmt.Sprintf("to the cache again pays after %d calls", pays))
+	assert.Contains(t, why, fmt.Sprintf("to the cache again pays after %d call", pays))
 	assert.Positive(t, pays)
 }

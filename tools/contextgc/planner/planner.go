@@ -245,6 +245,10 @@ func (p Policy) why(w Window, may []int, most int, d Decision) string {
 	case d.Behind == 0:
 		return fmt.Sprintf("the cache is written again anyway, so clearing %d results with %s tokens costs nothing", len(d.Clear), Grouped(d.Freed))
 	}
-	return fmt.Sprintf("clearing %d results frees %s tokens; writing the %s tokens behind them to the cache again pays after %d calls",
-		len(d.Clear), Grouped(d.Freed), Grouped(d.Behind), d.Calls)
+	calls := "calls"
+	if d.Calls == 1 {
+		calls = "call"
+	}
+	return fmt.Sprintf("clearing %d results frees %s tokens; writing the %s tokens behind them to the cache again pays after %d %s",
+		len(d.Clear), Grouped(d.Freed), Grouped(d.Behind), d.Calls, calls)
 }
