@@ -45,11 +45,14 @@ const (
 	unkept    = 24 * time.Hour // after which an object is removed that was uploaded and that no row has
 )
 
-// RowOf prepares a text for its row. A large one is uploaded before, if the database has a bucket that takes it.
+// RowOf prepares a text for its row. A large one is uploaded before, if the database has a bucket that takes it as soon as the
+// database would have to: callers wait for it.
 func (db *DB) RowOf(ctx context.Context, text string) Row {
 	if db.bucket == nil || len(text) <= largeText {
 		return Row{Body: []byte(text)}
 	}
+	ctx, cancel := context.WithTimeout(ctx, db.settings.Patience)
+	defer cancel()
 	name := rand.Text()
 	err := db.Read(ctx, func(ctx context.Context, q Querier) error {
 		_, err := q.Exec(ctx, `INSERT INTO mcp_pruner.dropped (object, due) VALUES ($1, now() + $2 * interval '1 microsecond')`, name, unkept.Microseconds())

@@ -207,7 +207,7 @@ type conversation struct {
 }
 
 // next sends a history that is longer by two calls, twice. The second time results may be cleared that were whole: a proxy does
-// not wait long for a slow database. What is cleared stays so.
+// not wait long for a slow database. A result that is cleared stays cleared.
 func (c *conversation) next() {
 	c.calls += 2
 	first, ok := c.post()

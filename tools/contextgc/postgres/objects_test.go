@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"crypto/sha256"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -79,4 +80,20 @@ func TestLargeTextsLieInTheBucket(t *testing.T) {
 	_, err = store.Forget(context.Background(), contextgc.Forgotten{All: true})
 	require.NoError(t, err)
 	require.Len(t, objects.Objects(), 1, "the second upload, whose day is not over")
+}
+
+// A bucket that takes connections and does not answer holds nobody up for longer than the database may.
+func TestABucketThatDoesNotAnswer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = silent.Close() }()
+	b := bucket.Settings{URL: "http://" + silent.Addr().String() + "/bucket", ID: "an-id", Secret: "a-secret"}
+	db, err := postgres.Open(postgres.Settings{Name: postgrestest.Start(t).Database(t), Bucket: b, Patience: 3 * time.Second})
+	require.NoError(t, err)
+	defer func() { _ = db.Close() }()
+	began := time.Now()
+	row := db.RowOf(t.Context(), strings.Repeat("text", 1<<20))
+	assert.Nil(t, row.Object)
+	assert.Len(t, row.Body, 4<<20)
+	assert.Less(t, time.Since(began), 20*time.Second, "the bucket's own limit is 30 s")
 }

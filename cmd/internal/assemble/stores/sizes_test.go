@@ -31,7 +31,7 @@ const (
 	entryBytes    = 7000
 	recordBytes   = 2300
 
-	// tolerance is that of the test: random ids fill the pages of an index more or less.
+	// tolerance is how far a measured size may be from the stated one: random ids leave pages of an index more or less full.
 	tolerance = 0.15
 )
 
