@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
@@ -237,7 +238,15 @@ func clip(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}
-	return strings.Clone(strings.ToValidUTF8(text[:bytes], ""))
+	return validCopy(text[:bytes])
+}
+
+// validCopy returns a copy without bytes that are not UTF-8. Whether there are any is seen faster than they are removed.
+func validCopy(text string) string {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "")
+	}
+	return strings.Clone(text)
 }
 
 // tail returns the end of a text, starting at a word.
@@ -245,7 +254,7 @@ func tail(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}
-	text = strings.Clone(strings.ToValidUTF8(text[len(text)-bytes:], ""))
+	text = validCopy(text[len(text)-bytes:])
 	if _, rest, ok := strings.Cut(text, " "); ok {
 		return rest
 	}

@@ -42,10 +42,29 @@ var claudeFormat = format{
 	},
 	reader: func(sub string) reader { return &claudeReader{session: Session{Source: agent.Claude.Name}, agent: sub} },
 	mayBePrompt: func(line []byte) bool {
-		message, _, _ := bytes.Cut(line, beforeUnused)
-		result := bytes.Contains(message, []byte(`"tool_result"`)) && !bytes.Contains(message, []byte(`"text"`))
-		return bytes.Contains(line, []byte(`"user"`)) && !result
+		if !bytes.Contains(line, []byte(`"user"`)) {
+			return false
+		}
+		message := line[:until(line, beforeUnused, 'U')]
+		return until(message, []byte(`"text"`), 'x') < len(message) || !bytes.Contains(message, []byte(`"tool_result"`))
 	},
+}
+
+// until returns where a part begins, or the length of the line. rare is the byte of the part that is the rarest in lines: where the
+// first byte is frequent, as a quote is, bytes.Index looks at every byte.
+func until(line, part []byte, rare byte) int {
+	before := bytes.IndexByte(part, rare)
+	for i := before; i < len(line); i++ {
+		next := bytes.IndexByte(line[i:], rare)
+		if next < 0 {
+			break
+		}
+		i += next
+		if bytes.HasPrefix(line[i-before:], part) {
+			return i - before
+		}
+	}
+	return len(line)
 }
 
 // claudeReader converts the lines of a Claude Code transcript into steps.

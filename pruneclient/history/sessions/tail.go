@@ -181,17 +181,24 @@ func (t *tail) lineStart() (int64, error) {
 	return t.least, nil
 }
 
-// load reads the chunk that ends at an offset.
+// load reads the chunk that ends at an offset. Behind it stays the rest of the line that goes on there, unless the line is too
+// long to be used as a whole.
 func (t *tail) load(to int64) error {
+	var rest []byte
+	if size := t.end - to; to == t.at && size <= longString {
+		rest = t.chunk[:size]
+	}
 	t.at = max(to-tailChunk, t.least)
-	t.chunk = slices.Grow(t.chunk[:0], tailChunk)[:to-t.at]
-	_, err := t.in.ReadAt(t.chunk, t.at)
+	t.chunk = slices.Grow(t.chunk[:0], tailChunk+longString)[:to-t.at+int64(len(rest))]
+	copy(t.chunk[to-t.at:], rest)
+	chunk := t.chunk[:to-t.at]
+	_, err := t.in.ReadAt(chunk, t.at)
 	if err == io.EOF {
 		err = nil
 	}
 	t.breaks = t.breaks[:0]
 	for i := 0; err == nil; i++ { // forwards: a search backwards takes the bytes one by one
-		next := bytes.IndexByte(t.chunk[i:], '\n')
+		next := bytes.IndexByte(chunk[i:], '\n')
 		if next < 0 {
 			break
 		}

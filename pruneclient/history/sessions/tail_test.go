@@ -109,8 +109,25 @@ func TestReadingEndsWhereNothingIsMissing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "the only prompt", firstPrompt(s))
 	assert.Less(t, len(s.Steps), 400, "of %d", 3*3000)
-	assert.GreaterOrEqual(t, read.bytes, int64(len(text)))
-	assert.Less(t, read.bytes, int64(len(text))+2*tailChunk)
+	assert.EqualValues(t, len(text), read.bytes, "every byte once, those of lines in two chunks, too")
+}
+
+// TestUntil checks that a part is found where bytes.Index finds it.
+func TestUntil(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	for range 20_000 {
+		line := make([]byte, random.IntN(20))
+		for i := range line {
+			line[i] = "abx"[random.IntN(3)]
+		}
+		for _, part := range []string{"x", "ax", "xb", "aaxb", "abaax"} {
+			want := bytes.Index(line, []byte(part))
+			if want < 0 {
+				want = len(line)
+			}
+			require.Equal(t, want, until(line, []byte(part), 'x'), "%s in %s", part, line)
+		}
+	}
 }
 
 func firstPrompt(s Session) string {
