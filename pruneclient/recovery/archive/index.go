@@ -178,6 +178,21 @@ func (x Index) find(id string) (e Entry, found bool, err error) {
 	return e, true, nil
 }
 
+// Of returns the entries of a ledger's texts, by their ids.
+func (x Index) Of(ledger string) (map[string]Entry, error) {
+	files, err := os.ReadDir(x.dir())
+	if x.State == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	entries := make(map[string]Entry)
+	for _, f := range files {
+		if e, err := x.Find(f.Name()); err == nil && e.Ledger == ledger {
+			entries[f.Name()] = e
+		}
+	}
+	return entries, err
+}
+
 // Sweep removes the entries of a ledger's texts that the ledger no longer has, those of ledgers that do not exist
 // any more, and those of originals that were removed.
 func (x Index) Sweep(ledger string, has func(sum [sha256.Size]byte) (bool, error), now time.Time) error {

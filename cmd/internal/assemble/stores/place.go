@@ -78,7 +78,7 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 
 // Recovery returns the place of the originals of pruned outputs; without any, they are kept in memory.
 func Recovery(c settings.Settings) (Place, error) {
-	return Locate("", recoverySetting, ".originals", Lookup(c, nil))
+	return Locate("", recoverySetting, OriginalsSuffix, Lookup(c, nil))
 }
 
 // Lookup returns the variables of an environment, with those that name places as settings have them.
@@ -119,8 +119,11 @@ func Replicas(c settings.Settings) (*postgres.DB, error) {
 	return Database(place, nil)
 }
 
-// KeysSuffix is added to the name of the file that MCP_PRUNER_STORE names, for that of the API keys.
-const KeysSuffix = ".keys"
+// These are added to the name of the file that MCP_PRUNER_STORE names, for those of the API keys and of the originals.
+const (
+	KeysSuffix      = ".keys"
+	OriginalsSuffix = ".originals"
+)
 
 // OpenKeys opens the API keys: in the database that MCP_PRUNER_STORE names, else in a file of the user. failed gets messages
 // about errors that do not prevent opening.

@@ -2,21 +2,16 @@
 package storecmd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -109,98 +104,6 @@ func (v *verb) status() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON value")
 	return c
-}
-
-func twoStores(_ *cobra.Command, args []string) error {
-	if len(args) != 2 {
-		return command.Usagef("want FROM and TO, got %d arguments", len(args))
-	}
-	return nil
-}
-
-func (v *verb) copy() *cobra.Command {
-	var owner, keysFile string
-	c := &cobra.Command{
-		Use: "copy FROM TO", Short: "Add a ledger with its decisions, and API keys, to a database", Args: twoStores,
-		Long: `Adds what the ledger in an SQLite file has to a database, and the API keys of the file beside it. From a
-database to a file it adds the API keys alone. FROM stays as it is, and what TO has already is neither added again
-nor changed, so that a copy that was interrupted can be repeated. A key that is revoked later has to be revoked in
-both.`,
-		Example: "  mcp-pruner store copy sqlite:$HOME/.local/state/mcp-pruner/ledger.db postgres://pruner@db/pruner",
-		RunE: func(c *cobra.Command, args []string) error {
-			name, file := args[1], strings.TrimPrefix(args[0], settings.FileStore)
-			out := postgres.Names(file)
-			if out {
-				name, file = args[0], strings.TrimPrefix(args[1], settings.FileStore)
-			}
-			if postgres.Names(file) || !postgres.Names(name) {
-				return command.Usagef("want sqlite:FILE and postgres://USER@HOST/DATABASE, in either order")
-			}
-			v.store = name
-			place, err := v.database()
-			if err != nil {
-				return err
-			}
-			if file, err = filepath.Abs(file); err != nil {
-				return err
-			}
-			keysFile = cmp.Or(keysFile, file+stores.KeysSuffix)
-			if !out && (exists(file) || !exists(keysFile)) { // one who has keys alone has no ledger
-				if err := v.copyLedger(subject.With(c.Context(), owner), file, place); err != nil {
-					return err
-				}
-			}
-			if owner != "" || !out && !exists(keysFile) { // a ledger becomes one subject's; keys have subjects of their own
-				return nil
-			}
-			return v.copyKeys(c.Context(), keysFile, place, out)
-		},
-	}
-	c.Flags().StringVar(&owner, "subject", "", "whose the ledger becomes; decisions and keys are then left out (default: the owner of the machine)")
-	c.Flags().StringVar(&keysFile, "keys", "", "the file with the API keys (default: FILE.keys)")
-	return c
-}
-
-func (v *verb) copyLedger(ctx context.Context, file string, to stores.Place) error {
-	db, err := open(ctx, to)
-	if err != nil {
-		return err
-	}
-	store := ledgerpg.In(db, time.Now)
-	n, err := store.Copy(ctx, file)
-	if err = errors.Join(err, store.Close()); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(v.p.Stdout, "%d segments, %d decisions and the usage of %d sessions were added.\n", n.Segments, n.Decisions, n.Sessions)
-	return err
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// copyKeys copies API keys from a file to a database, or out of the database into the file.
-func (v *verb) copyKeys(ctx context.Context, file string, place stores.Place, out bool) error {
-	db, err := open(ctx, place)
-	if err != nil {
-		return err
-	}
-	shared := keys.In(db)
-	own, err := keys.OpenFile(file, func(m string) { _, _ = fmt.Fprintln(v.p.Stderr, m) }, time.Now)
-	if err != nil {
-		return errors.Join(err, shared.Close())
-	}
-	from, to := own, shared
-	if out {
-		from, to = shared, own
-	}
-	added, there, err := keys.Copy(ctx, from, to)
-	if err = errors.Join(err, own.Close(), shared.Close()); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(v.p.Stdout, "%d API keys were added, and %d were there already.\n", added, there)
-	return err
 }
 
 func (v *verb) forget() *cobra.Command {

@@ -27,8 +27,13 @@ import (
 // run runs the verb with MCP_PRUNER_STORE.
 func run(t *testing.T, store string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return runWith(t, []string{"MCP_PRUNER_STORE=" + store}, args...)
+}
+
+func runWith(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	p := command.Process{Args: args, Env: []string{"MCP_PRUNER_STORE=" + store}, Stdout: &out, Stderr: &errs}
+	p := command.Process{Args: args, Env: env, Stdout: &out, Stderr: &errs}
 	code = command.Execute(t.Context(), storecmd.Command(p), p)
 	return code, out.String(), errs.String()
 }
