@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/sqlfile"
 )
 
 // AddUsage adds one call to its session's usage. Before, After and Cleared are totals of
@@ -32,7 +33,23 @@ func (s *Store) AddUsage(ctx context.Context, u contextgc.Usage) error {
 
 // Usages returns the usage of every session, latest first.
 func (s *Store) Usages(ctx context.Context) ([]contextgc.Usage, error) {
-	rows, err := s.file.DB().QueryContext(ctx, `SELECT `+usageColumns+` FROM usage ORDER BY updated DESC`)
+	return readUsages(ctx, s.file.DB())
+}
+
+// ReadUsages is Usages of the ledger in a file, which it neither creates nor changes.
+func ReadUsages(ctx context.Context, file string) (list []contextgc.Usage, err error) {
+	err = sqlfile.Read(file, readPatience, func(db *sql.DB) (err error) {
+		list, err = readUsages(ctx, db)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger %s: %w", file, err)
+	}
+	return list, nil
+}
+
+func readUsages(ctx context.Context, db *sql.DB) ([]contextgc.Usage, error) {
+	rows, err := db.QueryContext(ctx, `SELECT `+usageColumns+` FROM usage ORDER BY updated DESC`)
 	if err != nil {
 		return nil, fmt.Errorf("list usage: %w", err)
 	}

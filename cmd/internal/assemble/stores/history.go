@@ -82,6 +82,18 @@ func (h History) Session(ctx context.Context, session string) ([]contextgc.Clear
 	return list, u, h.inDatabase(err)
 }
 
+// Usages returns the usage of every session, latest first.
+func (h History) Usages(ctx context.Context) ([]contextgc.Usage, error) {
+	switch {
+	case h.failed != nil:
+		return nil, h.failed
+	case h.db == nil:
+		return sqlite.ReadUsages(ctx, h.file)
+	}
+	list, err := ledgerpg.In(h.db, time.Now).Usages(subject.With(ctx, h.owner))
+	return list, h.inDatabase(err)
+}
+
 // Text returns the text with an id that a database has, and the number of its first line, or archive.ErrNotFound. Texts of
 // ledgers in files are found by ledger.Original.
 func (h History) Text(ctx context.Context, id string) (text string, first int, err error) {

@@ -23,14 +23,21 @@ import (
 // Command returns the verb gain.
 func Command(p command.Process) *cobra.Command {
 	var asJSON, watch bool
+	var team ledger
 	c := &cobra.Command{
 		Use:   "gain",
 		Short: "Say what the hooks have saved and lost so far",
 		Long: `Adds up what the hooks cut, from their ledger and the client's own transcripts: what
 carrying the cut tokens would have cost, what getting some of them back did cost, and
-what remains. Prices are relative to a fresh input token, as in replay.`,
+what remains. Prices are relative to a fresh input token, as in replay.
+
+With --store or --subject it adds up what the proxy saved, from its ledger. What the gateway saved
+is in the trace: trace stats --subject NAME.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if team != (ledger{}) {
+				return team.show(c.Context(), p, asJSON)
+			}
 			dir, err := statedir.Find(p.Lookup)
 			if err != nil {
 				return err
@@ -55,7 +62,11 @@ what remains. Prices are relative to a fresh input token, as in replay.`,
 	}
 	c.Flags().BoolVar(&watch, "watch", false, "print a line for each result that is cut from now on, until interrupted")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON value")
-	c.MarkFlagsMutuallyExclusive("watch", "json")
+	c.Flags().StringVar(&team.store, "store", "", "the proxy's ledger: its file, or the database without its password (default: MCP_PRUNER_GC_STORE or MCP_PRUNER_STORE, else in the user's state directory)")
+	c.Flags().StringVar(&team.subject, "subject", "", "whose sessions the database has (default: the owner of the machine)")
+	for _, other := range []string{"json", "store", "subject"} {
+		c.MarkFlagsMutuallyExclusive("watch", other)
+	}
 	return c
 }
 

@@ -235,7 +235,7 @@ func (v *verb) stats() *cobra.Command {
 			if v.json {
 				return json.NewEncoder(v.p.Stdout).Encode(list)
 			}
-			if err := showUsage(v.p.Stdout, list); err != nil {
+			if err := ShowUsage(v.p.Stdout, list); err != nil {
 				return err
 			}
 		}
@@ -251,7 +251,8 @@ func (v *verb) stats() *cobra.Command {
 	return c
 }
 
-func showUsage(w io.Writer, list []contextgc.Usage) error {
+// ShowUsage prints what sessions used and saved.
+func ShowUsage(w io.Writer, list []contextgc.Usage) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "session\tcalls\tfresh\tcache read\tcache write\toutput\tcleared\tinput bill\tsaved\t")
 	for _, u := range list {

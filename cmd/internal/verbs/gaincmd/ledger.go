@@ -1,0 +1,50 @@
+package gaincmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gccmd"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+)
+
+// ledger names the proxy's ledger and the subject whose sessions are added up.
+type ledger struct{ store, subject string }
+
+// cleared is what clearing saved. Prices are in fresh input tokens.
+type cleared struct {
+	Total    contextgc.Usage   `json:"total"`
+	Bill     float64           `json:"bill"`
+	Net      float64           `json:"net"`
+	NetPct   float64           `json:"net_pct"` // of what the input would have cost
+	Sessions []contextgc.Usage `json:"sessions"`
+}
+
+func (l ledger) show(ctx context.Context, p command.Process, asJSON bool) error {
+	past, err := stores.OpenHistory(l.store, l.subject, p.Lookup)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	defer func() { _ = past.Close() }() // it was only read
+	list, err := past.Usages(ctx)
+	if err != nil {
+		return err
+	}
+	t := contextgc.Total(list)
+	c := cleared{Total: t, Bill: t.Bill(), Net: t.Before - t.After, NetPct: 100 * t.Saved(), Sessions: list}
+	if asJSON {
+		enc := json.NewEncoder(p.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(c)
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s cleared in %s, whose input cost %.0f fresh input tokens. Net %+.0f, %+.1f %% of what it would have cost.\n\n",
+		notes.Counted(t.Cleared, "result"), notes.Counted(len(list), "session"), c.Bill, c.Net, c.NetPct)
+	if err != nil {
+		return err
+	}
+	return gccmd.ShowUsage(p.Stdout, list)
+}

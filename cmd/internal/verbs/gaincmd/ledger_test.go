@@ -1,0 +1,80 @@
+package gaincmd_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+)
+
+// TestGainOfASubject: the figures of a subject in a database are those of a file with the same calls.
+func TestGainOfASubject(t *testing.T) {
+	name := postgrestest.Start(t).Database(t)
+	file := filepath.Join(t.TempDir(), "ledger.db")
+	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	clock := func() time.Time { at = at.Add(time.Minute); return at }
+	own, err := sqlite.Open(sqlite.Settings{File: file, Now: clock})
+	require.NoError(t, err)
+	db, err := postgres.Open(postgres.Settings{Name: name})
+	require.NoError(t, err)
+	shared := ledgerpg.In(db, clock)
+	defer func() { assert.NoError(t, shared.Close()) }()
+	calls := []contextgc.Usage{
+		{Session: "one", API: "anthropic", Input: 1000, Read: 9000, Written: 2000, Output: 300, Before: 5000, After: 4000, Cleared: 3},
+		{Session: "two", API: "openai", Input: 700, Read: 100, Before: 800, After: 900, Cleared: 1},
+		{Session: "one", API: "anthropic", Input: 10, Read: 11_000, Written: 50, Output: 20, Before: 7000, After: 4500, Cleared: 4},
+	}
+	add := func(whose string, to contextgc.Sessions, list []contextgc.Usage) {
+		for _, u := range list {
+			require.NoError(t, to.AddUsage(subject.With(t.Context(), whose), u))
+		}
+	}
+	add("", own, calls)
+	require.NoError(t, own.Close())
+	add("alice", shared, calls)
+	add("bob", shared, calls[:1])
+	add("", shared, calls[1:2])
+
+	run := func(store string, args ...string) (code int, stdout, stderr string) {
+		var out, errs bytes.Buffer
+		p := command.Process{Args: args, Env: []string{"MCP_PRUNER_STORE=" + store}, Stdout: &out, Stderr: &errs}
+		code = command.Execute(t.Context(), gaincmd.Command(p), p)
+		require.True(t, code != 0 || errs.Len() == 0, errs.String())
+		return code, out.String(), errs.String()
+	}
+	_, alice, _ := run(name, "--subject", "alice")
+	assert.True(t, strings.HasPrefix(alice, "5 results cleared in 2 sessions, whose input cost 6282 fresh input tokens. Net +2400, +30.8 % of what it would have cost.\n"), alice)
+	_, inFile, _ := run("", "--store", file)
+	assert.Equal(t, inFile, alice)
+	_, asJSON, _ := run(name, "--subject", "alice", "--json")
+	_, fileJSON, _ := run("", "--store", file, "--json")
+	undated := func(json string) (s string) {
+		for line := range strings.Lines(json) {
+			if !strings.Contains(line, `"updated"`) && !strings.Contains(line, `"subject"`) {
+				s += line
+			}
+		}
+		return s
+	}
+	assert.Equal(t, undated(fileJSON), undated(asJSON))
+	_, owner, _ := run("", "--store", name)
+	assert.Contains(t, owner, "1 result cleared in 1 session,")
+	_, nobody, _ := run(name, "--subject", "nobody")
+	assert.Contains(t, nobody, "0 results cleared in 0 sessions,")
+	code, _, stderr := run("", "--store", file, "--subject", "alice")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "a ledger in a file has no subjects")
+}
