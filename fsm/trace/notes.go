@@ -63,7 +63,7 @@ func newNotes(path string, lock locker) (*notes, error) {
 	}
 	n := &notes{file: f, path: path, end: ringBytes}
 	if _, err = lock(f); err == nil {
-		if _, err = f.Write(make([]byte, ringBytes)); err == nil { // a full disk fails here, not with SIGBUS later
+		if err = reserve(f, ringBytes); err == nil { // a full disk fails here, not with SIGBUS later
 			if n.ring, err = mapFile(f, ringBytes); err == nil {
 				err = os.Rename(making, path)
 			}
@@ -76,6 +76,11 @@ func newNotes(path string, lock locker) (*notes, error) {
 		n.free = append(n.free, slots-1-i)
 	}
 	return n, nil
+}
+
+func writeZeros(f *os.File, size int) error {
+	_, err := f.Write(make([]byte, size))
+	return err
 }
 
 // put stores a note for an answer that is about to be written.

@@ -47,7 +47,7 @@ func (o Options) weights() *learned.Weights {
 	if o.Weights != nil {
 		return o.Weights
 	}
-	return learned.Embedded()
+	return learned.Embedded(len(o.Call.Context) > 0)
 }
 
 // precise reports whether the question was written for this text and matches it so well that the rules

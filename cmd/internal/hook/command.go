@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +33,7 @@ the result stays as it was. "mcp-pruner init CLIENT" sets it up.`,
 				Keep(client, p.Lookup, p.Stdout)
 				return nil
 			}
-			command.BoundMemory(p.Lookup, math.MaxInt64) // a message is bounded
+			command.BoundBriefly(p.Lookup)
 			Run(c.Context(), client, Tools{Only: only, Except: except}, p.Lookup, p.Stdin, p.Stdout)
 			return nil
 		},

@@ -16,7 +16,7 @@ func shareOf(tokens int, in learned.Input) int64 { return shareOfKind(doc.Code, 
 func shareOfKind(kind doc.Kind, tokens int, in learned.Input) int64 {
 	in.Lines, in.Tokens = []string{"x"}, []int32{2}
 	p := &chooser{Text: &rank.Text{Doc: &doc.Document{Total: tokens}, Kind: kind}}
-	return p.share(learned.Embedded().Rank(&in))
+	return p.share(learned.Embedded(len(in.Events) > 0).Rank(&in))
 }
 
 // The threshold on the gain per token, in percent of the text's average, by length of the text.
@@ -51,7 +51,7 @@ func TestWhoseDoubtsBringTheTextBackWhole(t *testing.T) {
 	doubts := func(confidence float64, in learned.Input) bool {
 		in.Lines, in.Tokens = []string{"x"}, []int32{2}
 		p := &chooser{confidence: confidence}
-		return p.doubts(learned.Embedded().Rank(&in))
+		return p.doubts(learned.Embedded(len(in.Events) > 0).Rank(&in))
 	}
 	require.True(t, doubts(0.3, learned.Input{}), "a question without a session")
 	require.False(t, doubts(0.45, learned.Input{}))

@@ -26,15 +26,28 @@ var sessionText string
 // for a call within a known session.
 type Weights struct{ Call, Session *trees.Forest }
 
-// Embedded returns the weights embedded in the program, parsed at first use. A test parses them, so that
-// parsing cannot fail here.
-var Embedded = sync.OnceValue(func() *Weights {
-	w, err := Parse(callText, sessionText)
+// Embedded returns the weights embedded in the program, of which a call needs one forest: within a known session the one,
+// else the other.
+func Embedded(session bool) *Weights {
+	if session {
+		return &Weights{Session: embeddedSession()}
+	}
+	return &Weights{Call: embeddedCall()}
+}
+
+var (
+	embeddedCall    = sync.OnceValue(func() *trees.Forest { return embedded(callText) })
+	embeddedSession = sync.OnceValue(func() *trees.Forest { return embedded(sessionText) })
+)
+
+// embedded parses a forest of the program. A test parses both, so that parsing cannot fail here.
+func embedded(text string) *trees.Forest {
+	f, err := trees.Parse(text, Names())
 	if err != nil {
 		panic(err)
 	}
-	return w
-})
+	return f
+}
 
 // Parse parses the text form of both forests.
 func Parse(call, session string) (*Weights, error) {

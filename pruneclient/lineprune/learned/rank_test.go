@@ -10,12 +10,13 @@ import (
 )
 
 func TestEmbeddedWeightsCanBeRead(t *testing.T) {
-	w := Embedded()
-	for _, f := range []*trees.Forest{w.Call, w.Session} {
+	for _, f := range []*trees.Forest{Embedded(false).Call, Embedded(true).Session} {
 		require.NotEmpty(t, f.Trees)
 		require.LessOrEqual(t, len(f.Trees), 300)
 	}
 	require.Less(t, len(callText)+len(sessionText), 600_000)
+	require.Nil(t, Embedded(true).Call, "no call waits for weights that it does not need")
+	require.Nil(t, Embedded(false).Session)
 }
 
 // TestOtherWeightsWithinASession checks that a known session selects the other forest.

@@ -19,10 +19,13 @@ func parseSynonyms(lines []string) map[string][]string {
 	out := map[string][]string{}
 	for _, line := range lines {
 		idea := strings.Fields(line)
+		for i, w := range idea {
+			idea[i] = words.StemOf(w)
+		}
 		for _, a := range idea {
 			for _, b := range idea {
-				if words.StemOf(a) != words.StemOf(b) {
-					out[words.StemOf(a)] = append(out[words.StemOf(a)], words.StemOf(b))
+				if a != b {
+					out[a] = append(out[a], b)
 				}
 			}
 		}

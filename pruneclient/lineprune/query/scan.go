@@ -46,11 +46,15 @@ type scanner struct {
 	found []Ref // groups of the word that is looked up
 	buf   [64]byte
 	known memo // words of the text with the groups they stand for
+	parts memo // the same for parts of words, which repeat in words that are new, such as TestCase1 and TestCase2
 }
 
 // memo holds the result of looking up recent words, because most words of a text repeat. Each word has one
 // possible place, where it replaces another one.
-type memo [1 << memoBits]struct {
+type memo [1 << memoBits]meaning
+
+// meaning is a word with the groups that it stands for.
+type meaning struct {
 	word string
 	refs []Ref
 }
@@ -59,16 +63,21 @@ const memoBits = 9
 
 // of returns the refs of a word of at least two letters, which lookUp appends to s.found.
 func (m *memo) of(w string, s *scanner, lookUp func(w string)) []Ref {
-	n := len(w)
-	h := uint32(w[0]) | uint32(w[1])<<8 | uint32(w[n-1])<<16 | uint32(w[n-2])<<24
-	h = (h ^ uint32(w[n/2])<<12 ^ uint32(n)<<6) * 2654435769 // Knuth's multiplicative hash
-	known := &m[h>>(32-memoBits)]
+	known := m.place(w)
 	if known.word != w {
 		s.found = s.found[len(s.found):]
 		lookUp(w)
 		known.word, known.refs = w, s.found
 	}
 	return known.refs
+}
+
+// place returns the place of a word of at least two letters.
+func (m *memo) place(w string) *meaning {
+	n := len(w)
+	h := uint32(w[0]) | uint32(w[1])<<8 | uint32(w[n-1])<<16 | uint32(w[n-2])<<24
+	h = (h ^ uint32(w[n/2])<<12 ^ uint32(n)<<6) * 2654435769 // Knuth's multiplicative hash
+	return &m[h>>(32-memoBits)]
 }
 
 // Match finds the question's terms in the document d of text. It also counts the document's tokens, because
@@ -170,12 +179,23 @@ func (s *scanner) part(p string) {
 	if len(p) < 2 || len(p) > len(s.buf) || !s.q.Filter.Passes(p) {
 		return
 	}
-	w := words.Stem(words.Lowered(s.buf[:0], p))
-	if refs, known := s.q.Stems[string(w)]; known {
-		s.found = append(s.found, refs...)
-	} else if r, ok := s.q.like(w); ok {
-		s.found = append(s.found, r)
+	m := s.parts.place(p)
+	if m.word != p {
+		m.word, m.refs = p, s.refsOf(p)
 	}
+	s.found = append(s.found, m.refs...)
+}
+
+// refsOf returns the groups that a part of an identifier stands for.
+func (s *scanner) refsOf(part string) []Ref {
+	w := words.Stem(words.Lowered(s.buf[:0], part))
+	if refs, known := s.q.Stems[string(w)]; known {
+		return refs
+	}
+	if r, ok := s.q.like(w); ok {
+		return []Ref{r}
+	}
+	return nil
 }
 
 func (s *scanner) unicodeWord(w string) { s.record(s.q.Stems[w]) }

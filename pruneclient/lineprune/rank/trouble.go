@@ -81,8 +81,12 @@ func (r *Relevance) verdicts(d *doc.Document, o structure.Outline) {
 			runs.began = append(runs.began, int32(i))
 			continue
 		}
-		verdict, rest, ok := strings.Cut(strings.TrimLeft(line, " "), ": ")
-		if !ok || !strings.HasPrefix(verdict, "--- ") {
+		line = strings.TrimLeft(line, " ")
+		if !strings.HasPrefix(line, "--- ") {
+			continue
+		}
+		verdict, rest, ok := strings.Cut(line, ": ")
+		if !ok {
 			continue
 		}
 		name, _, _ := strings.Cut(rest, " (")
@@ -167,9 +171,13 @@ func (r *Relevance) success(d *doc.Document) {
 func templateRarity(d *doc.Document) []float64 {
 	templates, counts := logs.CountTemplates(d)
 	span := max(log2(float64(len(d.Lines))), 1)
+	rarity := make([]float64, len(counts))
+	for t, n := range counts {
+		rarity[t] = 1 - log2(float64(n))/span
+	}
 	rare := make([]float64, len(d.Lines))
 	for i, t := range templates {
-		rare[i] = 1 - log2(float64(counts[t]))/span
+		rare[i] = rarity[t]
 	}
 	return rare
 }

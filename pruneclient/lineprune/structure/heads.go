@@ -102,8 +102,9 @@ func (f *headFinder) line(i int) {
 	}
 	text := f.d.Lines[i][words.FirstVisible(f.d.Lines[i]):]
 	style, ok := Title(f.d.Lines[i])
-	if key := keyOf(text); !ok && f.records[key] && begins(f.d, i) {
-		style, ok = key, true
+	if !ok && len(f.records) > 0 && begins(f.d, i) {
+		key := keyOf(text)
+		style, ok = key, f.records[key]
 	}
 	if ok {
 		f.push(i, titleDepth+f.rank(style))
@@ -245,11 +246,11 @@ var identities = map[string]bool{
 func recordKeys(d *doc.Document) map[string]bool {
 	seen, again := map[string]bool{}, map[string]bool{}
 	for i := range d.Lines {
-		if d.Blank(i) || len(seen) > mostKeys {
+		if d.Blank(i) || len(seen) > mostKeys || !begins(d, i) { // most lines begin nothing
 			continue
 		}
 		key := keyOf(d.Lines[i][words.FirstVisible(d.Lines[i]):])
-		if key == "" || !begins(d, i) || !identities[strings.ToLower(key)] && keyOf(strings.TrimSpace(d.Next(i))) == "" {
+		if key == "" || !identities[strings.ToLower(key)] && keyOf(strings.TrimSpace(d.Next(i))) == "" {
 			continue
 		}
 		if seen[key] {

@@ -130,8 +130,11 @@ func isHeading(line, next string) bool {
 }
 
 func Underline(line string) bool {
+	if line == "" || strings.IndexByte("=-~^", line[0]) < 0 {
+		return false
+	}
 	line = strings.TrimRight(line, " \r")
-	return len(line) >= 3 && strings.IndexByte("=-~^", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
+	return len(line) >= 3 && strings.Trim(line, line[:1]) == ""
 }
 
 // Grep makes a unit of every file in a list of matches.

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // lists are the word lists, a file per language or subject.
@@ -11,8 +12,25 @@ import (
 //go:embed lists
 var lists embed.FS
 
-// File returns the content of a list file without its comments.
+// readLists holds the lines of the files that have been read, because most files have many sections.
+var readLists = struct {
+	sync.Mutex
+	lines map[string][]string
+}{lines: map[string][]string{}}
+
+// File returns the content of a list file without its comments. It must not be changed.
 func File(name string) []string {
+	readLists.Lock()
+	defer readLists.Unlock()
+	lines, ok := readLists.lines[name]
+	if !ok {
+		lines = linesOf(name)
+		readLists.lines[name] = lines
+	}
+	return lines
+}
+
+func linesOf(name string) []string {
 	data, err := lists.ReadFile("lists/" + name + ".txt")
 	if err != nil {
 		panic(err) // the lists are embedded, so that an error is a bug

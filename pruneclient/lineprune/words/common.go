@@ -12,7 +12,7 @@ import (
 var common = sync.OnceValue(func() map[string]float64 { return parseCommon(tuning.File("common")) })
 
 func parseCommon(lines []string) map[string]float64 {
-	out := map[string]float64{}
+	out := make(map[string]float64, 2000) // about as many as there are: it does not grow while a hook waits
 	for _, line := range lines {
 		bits, words := tuning.Number(line)
 		for w := range strings.FieldsSeq(words) {
