@@ -58,7 +58,7 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 		if given != "" {
 			own = given
 		}
-		return Place{File: own}, nil
+		return Place{File: strings.TrimPrefix(own, settings.FileStore)}, nil
 	}
 	switch {
 	case given != "":

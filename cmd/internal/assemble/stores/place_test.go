@@ -21,6 +21,8 @@ func TestLocate(t *testing.T) {
 		{"", "", "sqlite:/s", Place{File: "/s.x"}, ""},
 		{"", "/own", "sqlite:/s", Place{File: "/own"}, ""},
 		{"/given", "/own", "sqlite:/s", Place{File: "/given"}, ""},
+		{"sqlite:/given", "/own", "", Place{File: "/given"}, ""},
+		{"", "sqlite:/own", "", Place{File: "/own"}, ""},
 		{"", "", db, Place{Database: postgres.Settings{Name: db, Direct: "direct"}}, ""},
 		{db, "", "", Place{Database: postgres.Settings{Name: db, Direct: "direct"}}, ""},
 		{db, "", db, Place{Database: postgres.Settings{Name: db, Direct: "direct"}}, ""},
