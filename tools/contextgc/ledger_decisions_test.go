@@ -23,6 +23,8 @@ func (w *ledgerTest) decide() {
 	other := w.open()
 	_, err = other.Clear(w.Context(), contextgc.Place{ID: [32]byte{11}, Marks: [][32]byte{{22}, {21}}}, list)
 	require.ErrorIs(w, err, contextgc.ErrDecided)
+	_, err = other.Clear(w.Context(), contextgc.Place{ID: [32]byte{11}, Marks: [][32]byte{{22}, {21}}}, nil)
+	require.ErrorIs(w, err, contextgc.ErrDecided, "that nothing is cleared is a decision, too")
 	after := contextgc.Place{ID: [32]byte{12}, Parent: place.ID, Marks: [][32]byte{{23}}}
 	_, err = other.Clear(w.Context(), after, list[:1])
 	require.NoError(w, err)

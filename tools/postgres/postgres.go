@@ -174,6 +174,12 @@ func again(err error) bool {
 	return pgconn.SafeToRetry(err)
 }
 
+// Violates reports whether err says that a row is there already which a constraint allows once only.
+func Violates(err error, constraint string) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == constraint
+}
+
 func (db *DB) rests() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
@@ -94,8 +93,7 @@ func (b *backend) Put(ctx context.Context, i recovery.Item, text string) error {
 
 // taken returns recovery.ErrTaken for an error that says that the subject has the id.
 func taken(err error) error {
-	var e *pgconn.PgError
-	if errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == "originals_pkey" {
+	if postgres.Violates(err, "originals_pkey") {
 		return recovery.ErrTaken
 	}
 	return err

@@ -21,16 +21,17 @@ const deciding = 0x6d70_7275_6e65_64
 // Clear implements contextgc.Decisions. Of replicas that decide at the same place at the same time the first one to store its
 // marks holds: they are unique.
 func (s *Store) Clear(ctx context.Context, place contextgc.Place, list []contextgc.Clearing) ([]contextgc.Clearing, error) {
+	if len(list) == 0 {
+		return nil, s.stay(ctx, place)
+	}
 	var holds []contextgc.Clearing
 	err := s.db.Write(ctx, func(ctx context.Context, q postgres.Querier) error {
 		holds = nil
 		if known, err := headsOf(ctx, q, place.Marks); err != nil || len(known) > 0 {
 			return cmp.Or(err, contextgc.ErrDecided)
 		}
-		if len(list) > 0 {
-			if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(deciding)); err != nil {
-				return err
-			}
+		if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(deciding)); err != nil {
+			return err
 		}
 		var err error
 		if holds, err = s.clear(ctx, q, place, list); err != nil {
@@ -44,6 +45,31 @@ func (s *Store) Clear(ctx context.Context, place contextgc.Place, list []context
 	return holds, nil
 }
 
+// stay stores that nothing is decided at a place. Nearly every request waits for that, so it is one statement, which a mark that is
+// there already undoes as a whole.
+func (s *Store) stay(ctx context.Context, place contextgc.Place) error {
+	err := s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+		_, err := s.addPlaces(ctx, q, headed(place, place.Parent), "")
+		return err
+	})
+	switch {
+	case err == nil:
+		return nil
+	case postgres.Violates(err, "places_pkey"):
+		return contextgc.ErrDecided
+	}
+	return fmt.Errorf("a place into the database: %w", err)
+}
+
+// headed returns what the marks of a place lead to.
+func headed(place contextgc.Place, head [32]byte) map[[32]byte][32]byte {
+	heads := make(map[[32]byte][32]byte, len(place.Marks))
+	for _, mark := range place.Marks {
+		heads[mark] = head
+	}
+	return heads
+}
+
 // found stores a place, with its own decision or that of its parent, unless another replica has stored it meanwhile.
 func (s *Store) found(ctx context.Context, q postgres.Querier, place contextgc.Place, decided bool) error {
 	head := place.Parent
@@ -54,10 +80,7 @@ func (s *Store) found(ctx context.Context, q postgres.Querier, place contextgc.P
 			return err
 		}
 	}
-	heads := make(map[[32]byte][32]byte, len(place.Marks))
-	for _, mark := range place.Marks {
-		heads[mark] = head
-	}
+	heads := headed(place, head)
 	stored, err := s.settle(ctx, q, heads)
 	if err == nil && stored < int64(len(heads)) {
 		return contextgc.ErrDecided
@@ -212,9 +235,14 @@ func (s *Store) Settle(ctx context.Context, heads map[[32]byte][32]byte) (all bo
 	return all, nil
 }
 
-// settle stores places in one statement, in the order of their marks, so that replicas wait for each other and do not lock
-// each other out.
+// settle stores the places that are not stored yet.
 func (s *Store) settle(ctx context.Context, q postgres.Querier, heads map[[32]byte][32]byte) (stored int64, err error) {
+	return s.addPlaces(ctx, q, heads, "ON CONFLICT (mark) DO NOTHING")
+}
+
+// addPlaces stores places in one statement, in the order of their marks, so that replicas wait for each other and do not lock each other
+// out. conflict is what to do for a mark that is stored already; "": the statement fails.
+func (s *Store) addPlaces(ctx context.Context, q postgres.Querier, heads map[[32]byte][32]byte, conflict string) (stored int64, err error) {
 	if len(heads) == 0 {
 		return 0, nil
 	}
@@ -223,6 +251,6 @@ func (s *Store) settle(ctx context.Context, q postgres.Querier, heads map[[32]by
 		marks, values = append(marks, mark[:]), append(values, head[:])
 	}
 	tag, err := q.Exec(ctx, `INSERT INTO mcp_pruner.places (mark, head, created_at)
-		SELECT mark, head, $3 FROM unnest($1::bytea[], $2::bytea[]) AS given(mark, head) ORDER BY mark ON CONFLICT (mark) DO NOTHING`, marks, values, s.now())
+		SELECT mark, head, $3 FROM unnest($1::bytea[], $2::bytea[]) AS given(mark, head) ORDER BY mark `+conflict, marks, values, s.now())
 	return tag.RowsAffected(), err
 }

@@ -52,4 +52,9 @@ func TestRoundTripsDoNotGrow(t *testing.T) {
 	few, many := clear(2, 3), clear(3, 60)
 	assert.Less(t, many, few+10, "a connection that was idle for a second is tried first")
 	t.Log(few, "and", many, "round trips")
+
+	before := trips()
+	_, err = store.Clear(t.Context(), contextgc.Place{ID: [32]byte{4}, Marks: [][32]byte{{4}}}, nil)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, trips()-before, int64(2), "nearly every request waits until it is stored that nothing is cleared: one trip, and one for an idle connection")
 }
