@@ -125,18 +125,10 @@ func checkPrune(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, erro
 // stored, so that what is cut could not be had back.
 const StoreFull = "store_full"
 
-// callPruner stores the original and calls the pruner. Without the original the pruner is not called.
+// callPruner stores the original and calls the pruner. Without the original its answer is not used.
 func callPruner(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	start := c.now()
-	output, bytes := tools.Output(nil), 0
-	id, err := c.keep(ctx, c.output.Code())
-	if err == nil {
-		c.original = id
-		output, bytes, err = c.prune(ctx)
-	} else if ctx.Err() == nil {
-		c.fallback, c.unpruned = StoreFull, "not pruned: the original could not be stored"
-		err = &pruneclient.Error{Code: pruneclient.HTTPError, Message: StoreFull + ": the original could not be stored" + systemReason(err)}
-	}
+	output, bytes, err := c.pruneStored(ctx)
 	facts := fsm.Facts{"pruner_duration_ms": c.elapsed(start)}
 	if err == nil {
 		c.raw = c.output
@@ -153,6 +145,28 @@ func callPruner(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, erro
 	facts["reason"], facts["error.code"] = string(failed.Code), string(failed.Code)
 	facts["message"], facts["error.message"] = failed.Message, cut(failed.Message, maxDetailBytes)
 	return pruneFailures[failed.Code], facts, nil
+}
+
+// pruneStored stores the original and returns the pruner's answer, as prune does.
+func (c *Execution) pruneStored(ctx context.Context) (output tools.Output, bytes int, err error) {
+	pruning, end := context.WithCancel(ctx)
+	defer end()
+	id, stored, failed := c.keepBeside(ctx, c.output.Code(), end)
+	if failed == nil {
+		c.original = id
+		output, bytes, err = c.prune(pruning)
+		failed = stored()
+	}
+	switch {
+	case failed == nil:
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	default:
+		c.original, c.pruneID, c.unchanged = "", "", false
+		c.fallback, c.unpruned = StoreFull, "not pruned: the original could not be stored"
+		err = &pruneclient.Error{Code: pruneclient.HTTPError, Message: StoreFull + ": the original could not be stored" + systemReason(failed)}
+	}
+	return output, bytes, err
 }
 
 // systemReason returns the system's reason for a failure, without the path, which a trace does not have.
@@ -196,6 +210,16 @@ func (c *Execution) prune(ctx context.Context) (output tools.Output, bytes int, 
 		}
 	}
 	return output, len(result.Text), nil
+}
+
+// keepBeside begins to store a text. stored waits for the end; if the text cannot be stored, failed is called before.
+func (c *Execution) keepBeside(ctx context.Context, text string, failed func()) (id string, stored func() error, err error) {
+	if beside := c.pipeline.KeepBeside; beside != nil {
+		id, stored = beside(ctx, text, failed)
+		return id, stored, nil
+	}
+	id, err = c.keep(ctx, text)
+	return id, func() error { return nil }, err
 }
 
 func (c *Execution) keep(ctx context.Context, text string) (string, error) {

@@ -30,6 +30,10 @@ type Pipeline struct {
 	// read again. If it fails, the output is not pruned. Nil stores nothing.
 	Keep func(ctx context.Context, text string) (id string, err error)
 
+	// KeepBeside, if it is not nil, is called instead before pruning. The pruner works while the original travels to a
+	// database: the id is returned at once, failed is called if it cannot be stored, and stored waits.
+	KeepBeside func(ctx context.Context, text string, failed func()) (id string, stored func() error)
+
 	MaxPruneBytes int  // larger output is not sent to a pruner, if the table has a row for that; 0: no limit
 	FieldErrors   bool // the event of invalid arguments also has them in the form of the HTTP design
 	RepeatRaw     bool // a call that asks again for pruned output gets it whole

@@ -270,6 +270,42 @@ func TestNothingIsPrunedThatCannotBeKept(t *testing.T) {
 	assert.Equal(t, "store_full: the original could not be stored: no space left on device", answer.Pruning.Error.Message)
 }
 
+// Where storing takes a trip to a database, the pruner works meanwhile. Its answer is used only if the original is stored.
+func TestThePrunerWorksWhileTheOriginalIsStored(t *testing.T) {
+	p := newPipeline(nil)
+	pruned, lost := make(chan struct{}), false
+	p.Pruner = scripted(func(ctx context.Context, r pruneclient.Request) (pruneclient.Result, error) {
+		close(pruned)
+		if lost {
+			<-ctx.Done() // the pruner is told that it works in vain
+		}
+		return pruneclient.Result{Text: "short " + r.RecoveryID}, ctx.Err()
+	})
+	p.KeepBeside = func(_ context.Context, _ string, failed func()) (string, func() error) {
+		return "prn_1", func() error {
+			<-pruned
+			return nil
+		}
+	}
+	request := echoRequest(map[string]any{"text": "long", "question": "what?"})
+	answer := p.Run(t.Context(), request).Answer()
+	assert.Equal(t, "short prn_1", answer.Text)
+	assert.Equal(t, "prn_1", answer.PruneID)
+
+	pruned, lost = make(chan struct{}), true
+	p.KeepBeside = func(_ context.Context, _ string, failed func()) (string, func() error) {
+		go func() {
+			<-pruned
+			failed()
+		}()
+		return "prn_1", func() error { return syscall.ENOSPC }
+	}
+	answer = p.Run(t.Context(), request).Answer()
+	assert.Equal(t, "long", answer.Text)
+	assert.Equal(t, StoreFull, answer.Fallback)
+	assert.Empty(t, answer.PruneID)
+}
+
 // Storing an original is cancelled together with its call.
 func TestACancelledCallWaitsForNoStore(t *testing.T) {
 	p := newPipeline(answering("short", nil))

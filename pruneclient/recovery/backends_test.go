@@ -107,7 +107,7 @@ func passes(t *testing.T, backends map[string]func(*testing.T) opener) {
 	for kind, fresh := range backends {
 		for name, test := range map[string]func(*testing.T, opener){
 			"KeepsTextsByteForByte": keepsTexts, "SharesIdenticalTexts": sharesTexts, "ForgetsAfterTheTTL": forgets,
-			"RefusesWhatCannotFit": refusesLarge, "RefusesATakenId": refusesTakenID, "StaysWithinItsBounds": staysWithinBounds, "ServesManyAtOnce": servesMany,
+			"RefusesWhatCannotFit": refusesLarge, "RefusesATakenId": refusesTakenID, "PutsBeside": putsBeside, "StaysWithinItsBounds": staysWithinBounds, "ServesManyAtOnce": servesMany,
 			"DropsTheOldest/items": func(t *testing.T, open opener) { dropsOldest(t, open.store(t, recovery.Settings{MaxItems: 2})) },
 			"DropsTheOldest/bytes": func(t *testing.T, open opener) { dropsOldest(t, open.store(t, recovery.Settings{MaxBytes: 7})) },
 		} {

@@ -129,6 +129,24 @@ func (s *Store) PutShort(ctx context.Context, text string) (string, error) {
 	}
 }
 
+// PutBeside is PutShort that does not wait. It returns the id at once, calls failed if the text is not stored, and stored waits
+// for the result. An id that the subject has already, one of four billion for each of its texts, is such a failure.
+func (s *Store) PutBeside(ctx context.Context, text string, failed func()) (id string, stored func() error) {
+	id = ShortID()
+	result := make(chan error, 1)
+	go func() {
+		err := ErrTooLarge
+		if int64(len(text)) <= s.settings.MaxBytes {
+			_, err = s.put(ctx, id, text)
+		}
+		if err != nil {
+			failed()
+		}
+		result <- err
+	}()
+	return id, func() error { return <-result }
+}
+
 // ShortID returns a new id, "prn_" and eight hexadecimal digits.
 func ShortID() string { return NewID()[:len("prn_")+8] }
 

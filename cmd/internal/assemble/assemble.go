@@ -71,6 +71,9 @@ func Server(o Options) (*mcpserver.Server, error) {
 		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, FieldErrors: o.FieldErrors, Emit: o.Emit, SyncLog: o.Sync,
 		Closers: []func() error{store.Close},
 	}
+	if place, err := stores.Recovery(o.Settings); err == nil && place.Shared() {
+		pipeline.KeepBeside = store.PutBeside
+	}
 	if err := addTrace(pipeline, o); err != nil {
 		return nil, err
 	}
