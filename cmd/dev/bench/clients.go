@@ -26,7 +26,7 @@ func proxied(w *tabwriter.Writer, binary, root string) error {
 	defer api.Close()
 	urls := []string{api.URL}
 	for _, policy := range []string{"off", "gc"} {
-		url, stop, err := startProxy(binary, api.URL, policy, filepath.Join(root, policy+".db"))
+		url, stop, err := startProxy(binary, api.URL, policy, filepath.Join(root, policy+".db"), root)
 		if err != nil {
 			return err
 		}
@@ -70,9 +70,9 @@ func through(w *tabwriter.Writer, urls []string, body []byte) error {
 	return nil
 }
 
-func startProxy(binary, api, policy, store string) (url string, stop func(), err error) {
+func startProxy(binary, api, policy, store, state string) (url string, stop func(), err error) {
 	cmd := exec.Command(binary, "proxy", "--upstream", api, "--policy", policy, "--store", store)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Dir(store)) // the user's own secret stays out of it
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state) // the user's own secret stays out of it
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return "", nil, err

@@ -57,11 +57,21 @@ func recorded(out, binary string, only []string) error {
 	return errors.Join(run(binary, only), f.Close())
 }
 
-// serveBare runs the bare server over stdio: unchanged mcp-go with one tool that returns a word.
+// serveBare runs the bare server over stdio: unchanged mcp-go with a tool that returns a word, and one that returns the log of a job,
+// of 40 kB.
 func serveBare() {
 	s := server.NewMCPServer("bare", "0")
 	s.AddTool(mcp.NewTool("read"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("hello\n"), nil
+	})
+	s.AddTool(mcp.NewTool("log", mcp.WithString("job")), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		job := r.GetString("job", "")
+		var b strings.Builder
+		for i := range 600 {
+			fmt.Fprintf(&b, "2026-01-01T00:%02d:%02d INFO worker %s heartbeat tick %d was ok\n", i/60, i%60, job, i)
+		}
+		fmt.Fprintf(&b, "2026-01-01T00:10:00 ERROR checksum of %s does not match\n", job)
+		return mcp.NewToolResultText(b.String()), nil
 	})
 	if err := server.ServeStdio(s); err != nil {
 		fmt.Fprintln(os.Stderr, err)
