@@ -39,7 +39,7 @@ type Options struct {
 	Instruct func(client string) string // instructions that go with List
 	Features *mcpserver.Features        // what goes with List; nil: nothing
 
-	Notified func(client *mcpserver.Caller, method string, params json.RawMessage) // receives clients' notifications; nil: they are ignored
+	Notified func(client *mcpserver.Caller, method string, params json.RawMessage) (told bool) // see mcpserver.Config
 
 	Table         fsm.Table // of its requests
 	Aliases       bool      // accepts the argument names of the HTTP document too

@@ -201,10 +201,10 @@ func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
 }
 
 // Notified handles a client's notification. The servers that the client is connected to hear that its roots have changed,
-// and of its progress with their questions.
-func (g *Gateway) Notified(client *mcpserver.Caller, method string, raw json.RawMessage) {
-	if method != "notifications/roots/list_changed" && method != "notifications/progress" {
-		return
+// and of its progress with their questions. It reports whether there are such servers.
+func (g *Gateway) Notified(client *mcpserver.Caller, method string, raw json.RawMessage) (told bool) {
+	if method != mcpserver.RootsChanged && method != "notifications/progress" {
+		return false
 	}
 	holder, _ := client.Holder()
 	servers := g.links.of(holder)
@@ -215,6 +215,7 @@ func (g *Gateway) Notified(client *mcpserver.Caller, method string, raw json.Raw
 	for _, s := range servers {
 		go s.Tell(method, params)
 	}
+	return len(servers) > 0
 }
 
 // aboutGroups explains the use of grouped tools that their schemas do not show.

@@ -74,7 +74,7 @@ type offer func(emit func(event.Event)) (*offered, error)
 type offered struct {
 	list     func(client string) []tools.Tool
 	instruct func(client string) string
-	notified func(client *mcpserver.Caller, method string, params json.RawMessage)
+	notified func(client *mcpserver.Caller, method string, params json.RawMessage) (told bool)
 	features *mcpserver.Features                 // what goes with the list
 	prunes   bool                                // some of its results are pruned, by the embedded pruner if no other is set
 	tell     func(changed func(lists ...string)) // sets the function that is called when lists change

@@ -130,8 +130,8 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 			defer x.keepAlive(h.config.admits, end)()
 		}
 	}
-	h.passCancel(ctx, session, x.r.Header.Get(mcp.HeaderSessionID), subject.Of(ctx), m)
 	reply := x.server.Answer(ctx, session, m)
+	h.pass(ctx, session, x.r.Header.Get(mcp.HeaderSessionID), subject.Of(ctx), m, reply.Told())
 	if m.Method == "initialize" && session.Opened() {
 		if id := h.sessions.add(session, subject.Of(ctx)); id != "" {
 			x.w.Header().Set(mcp.HeaderSessionID, id)

@@ -9,11 +9,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 )
 
-// cancelTopic is the topic of a cancel that reached another replica than its call.
-const cancelTopic = "cancel"
+// The topics of notifications that concern another replica than the one that got them.
+const (
+	cancelTopic = "cancel" // of a call that it runs
+	rootsTopic  = "roots"  // of a client whose connections to servers it has
+)
 
-// remoteCancel is such a cancel. It names the session by a hash: its id would admit whoever reads it.
-type remoteCancel struct {
+// remote is such a notification. It names the session by a hash: its id would admit whoever reads it.
+type remote struct {
 	Session string          `json:"session"`
 	Subject string          `json:"subject"`
 	Params  json.RawMessage `json:"params"`
@@ -24,28 +27,45 @@ func sessionHash(id string) string {
 	return base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// passCancel passes a cancel on to the replica that runs its call, before it is acknowledged. A call that no replica runs has
-// ended.
-func (h *Handler) passCancel(ctx context.Context, session *mcpserver.Session, id, subject string, m mcpserver.Message) {
-	if h.config.Replicas == nil || id == "" || !m.Cancels() || session.Knows(m) {
+// pass passes a notification on to the replica that it concerns, before it is acknowledged. A call that no replica runs has
+// ended. told means that somebody here was told of it.
+func (h *Handler) pass(ctx context.Context, session *mcpserver.Session, id, subject string, m mcpserver.Message, told bool) {
+	topic := ""
+	switch {
+	case h.config.Replicas == nil || id == "":
+	case m.Cancels() && !session.Knows(m):
+		topic = cancelTopic
+	case m.Method == mcpserver.RootsChanged && !told:
+		topic = rootsTopic
+	}
+	if topic == "" {
 		return
 	}
-	payload, err := json.Marshal(remoteCancel{sessionHash(id), subject, m.Params})
+	payload, err := json.Marshal(remote{sessionHash(id), subject, m.Params})
 	if err != nil {
 		return
 	}
-	_, _ = h.config.Replicas.Announce(ctx, cancelTopic, payload) // a cancel is a wish: without the database the call ends by itself
+	_, _ = h.config.Replicas.Announce(ctx, topic, payload) // a wish: without the database a call ends by itself
 }
 
-// hear ends calls that were cancelled at another replica, until ctx ends.
+// hear acts on what other replicas were told, until ctx ends.
 func (h *Handler) hear(ctx context.Context) {
 	h.config.Replicas.Hear(ctx, func(topic string, payload []byte) bool {
-		var c remoteCancel
-		if topic != cancelTopic || json.Unmarshal(payload, &c) != nil {
+		var n remote
+		if json.Unmarshal(payload, &n) != nil {
 			return false
 		}
-		session := h.sessions.hashed(c.Session)
-		return session != nil && session.Claim(c.Subject) && session.Cancel(c.Params)
+		session := h.sessions.hashed(n.Session)
+		if session == nil || !session.Claim(n.Subject) {
+			return false
+		}
+		switch topic {
+		case cancelTopic:
+			return session.Cancel(n.Params)
+		case rootsTopic:
+			return h.config.Server.Notified(session, mcpserver.RootsChanged, n.Params)
+		}
+		return false
 	})
 }
 

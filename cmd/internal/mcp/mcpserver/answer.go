@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -26,10 +27,7 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 		return s.refuse(ctx, session, m)
 	case m.ID == nil:
 		session.notified(m)
-		if s.config.Notified != nil {
-			s.config.Notified(session.standing(), m.Method, m.Params)
-		}
-		return Reply{}
+		return Reply{told: s.Notified(session, m.Method, m.Params)}
 	}
 	if m.params().modern() {
 		s.greet(ctx, session, m)
@@ -49,6 +47,14 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 	default:
 		return s.timed(m, Reply{body: s.answerProtocol(ctx, session, m)}, began)
 	}
+}
+
+// RootsChanged is the notification of a client whose roots have changed.
+const RootsChanged = "notifications/roots/list_changed"
+
+// Notified handles a notification of a session's client, and reports whether somebody was told.
+func (s *Server) Notified(session *Session, method string, params json.RawMessage) (told bool) {
+	return s.config.Notified != nil && s.config.Notified(session.standing(), method, params)
 }
 
 // timed makes a reply report when its answer was written.

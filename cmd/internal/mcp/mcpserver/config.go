@@ -33,8 +33,9 @@ type Config struct {
 	// result, and how long it took until its answer was written. nil: nobody is told.
 	Answered func(method string, code int, took time.Duration)
 
-	// Notified receives the clients' notifications other than cancellations; nil: they are ignored.
-	Notified func(client *Caller, method string, params json.RawMessage)
+	// Notified receives the clients' notifications other than cancellations, and reports whether it told somebody; nil: they
+	// are ignored.
+	Notified func(client *Caller, method string, params json.RawMessage) (told bool)
 
 	// Features are the server's resources, prompts and the like; nil: it has only tools.
 	Features *Features

@@ -15,7 +15,11 @@ type Reply struct {
 	err      error  // the answer could not be created
 	release  func() // releases the call's slot; nil: the call has none
 	answered func() // reports that the answer was written; nil: nobody is told
+	told     bool   // somebody was told of a notification
 }
+
+// Told reports whether somebody was told of a notification.
+func (r Reply) Told() bool { return r.told }
 
 // Call returns the request behind the answer, or nil if no machine ran for it.
 func (r Reply) Call() *states.Execution { return r.call }
