@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
@@ -90,10 +91,13 @@ func fit(text string, tokens int, path bool) string {
 		}
 	}
 	end := 0
-	for i := range text {
-		if atMost(text[:i]+shortened) <= tokens {
-			end = i
+	var b bound
+	for i, r := range text {
+		if b.tokens()+shortenedTokens > tokens {
+			break // a longer beginning never has fewer
 		}
+		end = i
+		b.add(r)
 	}
 	if end == 0 {
 		return ""
@@ -105,50 +109,68 @@ func fit(text string, tokens int, path bool) string {
 // twice their size; an estimate would be nearer, but too low for random letters.
 func atMost(text string) int {
 	text, marked := strings.CutSuffix(text, shortened)
-	total, word := 0, ""
-	flush := func() { total += wordAtMost(word); word = "" }
-	var before rune
+	var b bound
 	for _, r := range text {
-		switch {
-		case r >= 'a' && r <= 'z':
-			word += string(r)
-		case r >= 'A' && r <= 'Z':
-			if before >= 'a' && before <= 'z' {
-				flush()
-			}
-			word += string(r + 'a' - 'A')
-		case r == ' ' && before != ' ':
-			flush() // it is one token with the word after it
-		default:
-			flush()
-			total += len(string(r))
-		}
-		before = r
+		b.add(r)
 	}
-	flush()
 	if marked {
-		total += 2
+		return b.tokens() + shortenedTokens
 	}
-	return total
+	return b.tokens()
+}
+
+// bound computes atMost rune by rune.
+type bound struct {
+	total      int // of what is before the last word
+	letters    int // of the last word
+	consonants int // at its end, those counted twice that are rare
+	hard       bool
+	before     rune
+}
+
+func (b *bound) add(r rune) {
+	switch {
+	case r >= 'a' && r <= 'z':
+		b.letter(r)
+	case r >= 'A' && r <= 'Z':
+		if b.before >= 'a' && b.before <= 'z' {
+			b.endWord()
+		}
+		b.letter(r + 'a' - 'A')
+	case r == ' ' && b.before != ' ':
+		b.endWord() // it is one token with the word after it
+	default:
+		b.endWord()
+		b.total += utf8.RuneLen(r)
+	}
+	b.before = r
+}
+
+func (b *bound) letter(r rune) {
+	b.letters++
+	switch r {
+	case 'a', 'e', 'i', 'o', 'u', 'y':
+		b.consonants = 0
+		return
+	case 'q', 'x', 'z', 'j':
+		b.consonants++
+	}
+	b.consonants++
+	b.hard = b.hard || b.consonants > 2
+}
+
+func (b *bound) endWord() { *b = bound{total: b.tokens()} }
+
+// tokens is the bound of what has been added. A word that can be pronounced has three letters a token, any other three for two.
+func (b *bound) tokens() int {
+	if b.hard {
+		return b.total + (2*b.letters+2)/3
+	}
+	return b.total + (b.letters+2)/3
 }
 
 // shortened marks what was left out of a subject.
-const shortened = "..."
-
-// wordAtMost is atMost for a word. One that can be pronounced has three letters a token, any other three for two tokens.
-func wordAtMost(word string) int {
-	consonants := 0
-	for _, r := range word {
-		consonants++
-		if strings.ContainsRune("qxzj", r) {
-			consonants++
-		}
-		if strings.ContainsRune("aeiouy", r) {
-			consonants = 0
-		}
-		if consonants > 2 {
-			return (2*len(word) + 2) / 3
-		}
-	}
-	return (len(word) + 2) / 3
-}
+const (
+	shortened       = "..."
+	shortenedTokens = 2
+)

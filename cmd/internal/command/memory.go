@@ -6,7 +6,7 @@ import "runtime/debug"
 // of its time would go into collecting what the one before it left.
 const gcPercent = 300
 
-// BoundMemory configures the garbage collector of a server, unless the user's environment does: it runs rarely below a limit in
+// BoundMemory configures the garbage collector of a process that works for long, unless the user's environment does: it runs rarely below a limit in
 // bytes, and often above it.
 func BoundMemory(lookup func(string) (string, bool), limit int64) { collect(lookup, gcPercent, limit) }
 

@@ -47,8 +47,8 @@ func entry(index map[string]*name, key string) *name {
 }
 
 // index notes the names on a line of a result.
-func (g *goldFinder) index(t *shownText, i int, line string, kind history.Kind) {
-	for _, id := range identifiers(line) {
+func (g *goldFinder) index(t *shownText, i int, line string, identifiers []string, kind history.Kind) {
+	for _, id := range identifiers {
 		entry(g.names.wide, id).shownAt(t, i)
 	}
 	for _, key := range shortNames(line, kind) {
@@ -69,9 +69,11 @@ var title = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(
 // shortNames lists the ids and numbers on a line of a result, and the titles on a line of a record.
 func shortNames(line string, kind history.Kind) []string {
 	var found []string
-	for _, m := range keyed().FindAllStringSubmatch(line, -1) {
-		if v := strings.Trim(m[1]+m[2], "@./-"); len(v) > 1 && len(v) <= maxNamed {
-			found = append(found, v)
+	if mayBeKeyed(line) {
+		for _, m := range keyed().FindAllStringSubmatch(line, -1) {
+			if v := strings.Trim(m[1]+m[2], "@./-"); len(v) > 1 && len(v) <= maxNamed {
+				found = append(found, v)
+			}
 		}
 	}
 	if kind != history.Other {
@@ -125,13 +127,10 @@ func (g *goldFinder) missable(index map[string]*name, key string, calls int, why
 	g.mark(latest.text, latest.line, why, others...)
 }
 
-// numbers matches numbers and ids in text.
-var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]*\d[\w.-]*`) })
-
 // commandNames lists what may be ids in a command: letters and digits mixed, or a long number.
 func commandNames(command string) []string {
 	var found []string
-	for _, word := range numbers().FindAllString(command, -1) {
+	for _, word := range numbers(command) {
 		word = strings.Trim(word, ".-")
 		if plain := strings.Trim(word, "0123456789.") == ""; len(word) > 1 && (!plain || digits(word) >= commandName) {
 			found = append(found, word)
@@ -148,7 +147,7 @@ func wordsNames(words string, shown map[string]*name) []string {
 			found = append(found, key)
 		}
 	}
-	for _, word := range numbers().FindAllString(words, -1) {
+	for _, word := range numbers(words) {
 		word = strings.Trim(word, ".-")
 		add(word, digits(word) >= wordsName)
 	}

@@ -2,10 +2,8 @@ package needs
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
@@ -185,7 +183,7 @@ func (g *goldFinder) know(text string) {
 		}
 		entry(g.names.wide, name).known = true
 	}
-	for _, name := range append(numbers().FindAllString(text, -1), shortNames(text, history.Other)...) {
+	for _, name := range append(numbers(text), shortNames(text, history.Other)...) {
 		entry(g.names.short, strings.Trim(name, "@.-")).known = true
 	}
 }
@@ -217,14 +215,15 @@ func (g *goldFinder) shown(index int, step sessions.Step) {
 		}
 		g.lines[key] = lineAt{t, i, had || g.known[key]}
 		if len(key) < 2000 {
-			g.nameIdents(t, i, line)
-			g.index(t, i, line, r.Kind)
+			found := identifiers(line)
+			g.nameIdents(t, i, found)
+			g.index(t, i, line, found, r.Kind)
 		}
 	}
 }
 
-func (g *goldFinder) nameIdents(t *shownText, i int, line string) {
-	for _, name := range identifiers(line) {
+func (g *goldFinder) nameIdents(t *shownText, i int, identifiers []string) {
+	for _, name := range identifiers {
 		id := g.idents[name]
 		if id == nil {
 			id = &ident{text: t}
@@ -234,19 +233,4 @@ func (g *goldFinder) nameIdents(t *shownText, i int, line string) {
 			id.lines = append(id.lines, i)
 		}
 	}
-}
-
-// word matches identifiers of ten characters or more.
-var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{9,79}`) })
-
-// identifiers lists the compound identifiers of a text: those with an underscore or an inner capital.
-func identifiers(s string) []string {
-	var names []string
-	for _, name := range word().FindAllString(s, -1) {
-		inner := strings.Trim(name, "_")
-		if strings.Contains(inner, "_") || strings.ContainsAny(inner[min(1, len(inner)):], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && inner != strings.ToUpper(inner) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

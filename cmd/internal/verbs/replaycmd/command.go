@@ -74,7 +74,11 @@ func policiesOf(name replay.Policy) []replay.Policy {
 	return []replay.Policy{name}
 }
 
+// memoryLimit is the size in bytes above which a replay collects its garbage often.
+const memoryLimit = 1 << 30
+
 func (o options) run(ctx context.Context, p command.Process) error {
+	command.BoundMemory(p.Lookup, memoryLimit)
 	if err := o.find(p); err != nil {
 		return err
 	}
