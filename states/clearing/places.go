@@ -22,9 +22,9 @@ type group struct {
 
 // recall returns the heads of the marks that are in memory, and the other marks.
 func (e *Engine) recall(marks [][]wire.Key) (heads map[wire.Key]wire.Key, others [][32]byte) {
-	heads = make(map[wire.Key]wire.Key)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	heads = make(map[wire.Key]wire.Key, min(len(e.heads), 4*len(marks)))
 	for _, list := range marks {
 		for _, m := range list {
 			if head, ok := e.heads[m]; ok {

@@ -16,21 +16,20 @@ import (
 // Marks returns the marks of each turn. Before the first result there is nothing to decide and no mark.
 func (c *Conversation) Marks() [][]Key {
 	all := make([][]Key, len(c.Turns))
-	found := make(map[Key]bool)
+	found := make(map[Key]bool, 4*len(c.Turns)) // about as many as there are
 	var last *Result
 	silent := uint64(0) // turns without results since the last result
+	var text []byte     // what the current mark is the hash of
 	for i, t := range c.Turns {
 		add := func(kind byte, parts ...[]byte) {
-			hash := sha256.New()
-			hash.Write([]byte{kind})
-			if c.Owner != "" {
-				parts = append(parts, []byte(c.Owner))
-			}
+			text = append(text[:0], kind)
 			for _, p := range parts {
-				hash.Write(binary.AppendUvarint(nil, uint64(len(p))))
-				hash.Write(p)
+				text = append(binary.AppendUvarint(text, uint64(len(p))), p...)
 			}
-			if k := Key(hash.Sum(nil)); !found[k] { // the second of two would be ambiguous
+			if c.Owner != "" {
+				text = append(binary.AppendUvarint(text, uint64(len(c.Owner))), c.Owner...)
+			}
+			if k := Key(sha256.Sum256(text)); !found[k] { // the second of two would be ambiguous
 				found[k] = true
 				all[i] = append(all[i], k)
 			}
