@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -149,6 +150,9 @@ func openTrace(door stores.Door, beside string) *trace.File {
 	path := cmp.Or(door.Settings.Trace, beside)
 	if path == "" {
 		return nil
+	}
+	if path == beside {
+		_ = os.MkdirAll(filepath.Dir(path), 0o700) // else opening fails and says so
 	}
 	file, err := door.TraceAt(path)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"regexp"
 	"sync"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
 	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
@@ -110,4 +113,13 @@ func TestAProxyOutlivesItsDatabase(t *testing.T) {
 		}, time.Minute, 10*time.Millisecond)
 		require.Regexp(t, toolID, string(r.post(t, "/v1/messages", bytes.ReplaceAll(offering(60), []byte("toolu_"), []byte("toolu_again"+mode)))))
 	}
+}
+
+// With a database nothing else makes the folder of this machine's user, in which the proxy has its trace.
+func TestTheTraceOfAFreshMachineHasAFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "folder", "proxy-trace.jsonl")
+	file := openTrace(stores.Door{Emit: func(event.Event) {}, Failed: func(err error) { t.Error(err) }}, path)
+	require.NotNil(t, file)
+	require.NoError(t, file.Close())
+	assert.FileExists(t, path)
 }
