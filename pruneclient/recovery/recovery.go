@@ -34,7 +34,7 @@ type Settings struct {
 	Now func() time.Time // nil means time.Now
 }
 
-// Stats counts the content of a store.
+// Stats counts the content of a store. Large numbers of a database are estimates.
 type Stats struct {
 	Items   int   // ids that can be recovered
 	Texts   int   // distinct texts of these ids

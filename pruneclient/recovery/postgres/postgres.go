@@ -216,10 +216,14 @@ func (b *backend) Get(ctx context.Context, id string, now time.Time) (text strin
 	return string(body), true, nil
 }
 
-// statsFresh is how long a count of all originals is used again: a health check must cost the database little.
-const statsFresh = 10 * time.Second
+// A health check must cost the database little.
+const (
+	statsFresh = 10 * time.Second // how long a count of all originals is used again
+	counted    = 1000             // ids that are counted; with more of them all numbers are estimated from these
+)
 
-// Stats implements recovery.Backend. It counts the originals of all subjects.
+// Stats implements recovery.Backend. It counts the originals of all subjects. How many there are beyond those counted is what the
+// database's own statistics say, in which some have expired.
 func (b *backend) Stats(now time.Time) (recovery.Stats, error) {
 	b.mu.Lock()
 	recent := !b.ownTime && !b.asked.IsZero() && time.Since(b.asked) < statsFresh
@@ -232,11 +236,16 @@ func (b *backend) Stats(now time.Time) (recovery.Stats, error) {
 		return known, nil
 	}
 	var s recovery.Stats
+	var all int64
 	err := b.db.Read(context.Background(), func(ctx context.Context, q postgres.Querier) error {
-		return q.QueryRow(ctx, `SELECT COALESCE(SUM(n), 0)::bigint, COUNT(*), COALESCE(SUM(bytes), 0)::bigint FROM (SELECT subject, hash, COUNT(*) AS n
-			FROM mcp_pruner.originals WHERE expires_at > COALESCE($1, now()) GROUP BY subject, hash) o JOIN mcp_pruner.texts USING (subject, hash)`, b.at(now)).
-			Scan(&s.Items, &s.Texts, &s.Bytes)
+		return q.QueryRow(ctx, `WITH newest AS (SELECT subject, hash FROM mcp_pruner.originals WHERE expires_at > COALESCE($1, now()) ORDER BY expires_at DESC LIMIT $2)
+			SELECT (SELECT COUNT(*) FROM newest), COUNT(*), COALESCE(SUM((SELECT bytes FROM mcp_pruner.texts t WHERE t.subject = s.subject AND t.hash = s.hash)), 0)::bigint,
+			(SELECT GREATEST(reltuples, 0)::bigint FROM pg_class WHERE oid = 'mcp_pruner.originals_expires'::regclass) FROM (SELECT DISTINCT subject, hash FROM newest) s`,
+			b.at(now), counted).Scan(&s.Items, &s.Texts, &s.Bytes, &all)
 	})
+	if n := int64(s.Items); n == counted && all > n {
+		s.Items, s.Texts, s.Bytes = int(all), int(int64(s.Texts)*all/n), s.Bytes*all/n
+	}
 	s.Evicted = b.evicted.Load()
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -128,6 +128,11 @@ func askForOriginals(ctx context.Context, t *testing.T, open func() *postgres.DB
 		_, err = originals.Get(ctx, id)
 		require.NoError(t, err)
 	}
+	s, err := originals.Stats()
+	require.NoError(t, err)
+	assert.InDelta(t, grown*6/10, s.Items, grown/10, "six of ten rows expire or have expired")
+	assert.InDelta(t, s.Items, s.Texts, grown/100)
+	assert.InDelta(t, 10*s.Items, s.Bytes, grown/10)
 	require.NoError(t, originals.Close())
 	full, err := recoverypg.In(open(), recovery.Settings{MaxItems: anns - 100})
 	require.NoError(t, err)
