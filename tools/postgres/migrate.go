@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -45,20 +46,24 @@ func (e *VersionError) Error() string {
 // lock is the advisory lock under which a schema is migrated.
 const lock = 0x6d70_7275_6e65_72 // "mpruner"
 
-// version returns the version of a database's schema, 0 if it has none.
-func version(ctx context.Context, q Querier) (n int, err error) {
-	err = q.QueryRow(ctx, "SELECT COALESCE(MAX(version), 0) FROM mcp_pruner.schema").Scan(&n)
+// version returns the version of a database's schema, 0 if it has none, and the database's time.
+func version(ctx context.Context, q Querier) (n int, at time.Time, err error) {
+	err = q.QueryRow(ctx, "SELECT COALESCE(MAX(version), 0), clock_timestamp() FROM mcp_pruner.schema").Scan(&n, &at)
 	var e *pgconn.PgError
 	if errors.As(err, &e) && (e.Code == "42P01" || e.Code == "3F000") { // undefined table, invalid schema
-		return 0, nil
+		return 0, at, nil
 	}
-	return n, err
+	return n, at, err
 }
 
-func checkVersion(ctx context.Context, q Querier) error {
-	n, err := version(ctx, q)
+// connected checks the version of the schema on a new connection, and compares the clocks.
+func (db *DB) connected(ctx context.Context, conn *pgx.Conn) error {
+	n, at, err := version(ctx, conn)
 	if err == nil && n != Latest() {
 		return &VersionError{Has: n, Want: Latest()}
+	}
+	if err == nil {
+		db.ahead.Store(int64(at.Sub(db.now()).Truncate(time.Second))) // the answer took a while, too
 	}
 	return err
 }
@@ -81,7 +86,7 @@ type Status struct {
 // Inspect returns the status of a database, whatever its schema is.
 func Inspect(ctx context.Context, s Settings) (st Status, err error) {
 	err = direct(ctx, s, func(conn *pgx.Conn) error {
-		if st.Version, err = version(ctx, conn); err != nil {
+		if st.Version, _, err = version(ctx, conn); err != nil {
 			return err
 		}
 		if err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), COALESCE((SELECT SUM(pg_total_relation_size(c.oid))::bigint FROM pg_class c
@@ -126,7 +131,7 @@ func step(ctx context.Context, conn *pgx.Conn) (done bool, before int, err error
 			return err
 		}
 		if there {
-			if before, err = version(ctx, tx); err != nil {
+			if before, _, err = version(ctx, tx); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,6 +48,8 @@ type DB struct {
 	pool     *pgxpool.Pool
 	bucket   *bucket.Bucket // nil: there is none
 	users    int            // of the pool; guarded by open
+	now      func() time.Time
+	ahead    atomic.Int64 // whole seconds, as a Duration, by which the database's clock was ahead of now at the latest connection
 
 	mu      sync.Mutex
 	failing error     // why it could not be reached; nil: it can
@@ -88,13 +91,19 @@ func connect(s Settings) (*DB, error) {
 			return nil, err
 		}
 	}
-	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return checkVersion(ctx, conn) }
-	pool, err := pgxpool.NewWithConfig(context.Background(), c)
-	if err != nil {
+	db := &DB{settings: s, bucket: objects, now: time.Now}
+	c.AfterConnect = db.connected
+	if db.pool, err = pgxpool.NewWithConfig(context.Background(), c); err != nil {
 		return nil, unparsed(err)
 	}
-	return &DB{settings: s, pool: pool, bucket: objects}, nil
+	return db, nil
 }
+
+// Now returns the time by the database's clock, which all replicas share: those of replicas may differ.
+func (db *DB) Now() time.Time { return db.now().Add(time.Duration(db.ahead.Load())) }
+
+// Here returns what this process's clock shows at a time by the database's clock.
+func (db *DB) Here(t time.Time) time.Time { return t.Add(-time.Duration(db.ahead.Load())) }
 
 // Name returns the database's name without its password.
 func (db *DB) Name() string { return Redact(db.settings.Name) }

@@ -66,7 +66,7 @@ func (s *Store) LastUse(ctx context.Context, session string) (last time.Time, er
 	case err != nil:
 		return time.Time{}, fmt.Errorf("look up a session in the database: %w", err)
 	}
-	return last.UTC(), nil
+	return s.db.Here(last).UTC(), nil
 }
 
 // AddMark implements contextgc.Sessions.

@@ -78,7 +78,7 @@ func (h History) Session(ctx context.Context, session string) ([]contextgc.Clear
 	case h.db == nil:
 		return sqlite.ReadSession(ctx, h.file, session)
 	}
-	list, u, err := ledgerpg.In(h.db, time.Now).ReadSession(subject.With(ctx, h.owner), session)
+	list, u, err := ledgerpg.In(h.db, h.db.Now).ReadSession(subject.With(ctx, h.owner), session)
 	return list, u, h.inDatabase(err)
 }
 
@@ -90,7 +90,7 @@ func (h History) Usages(ctx context.Context) ([]contextgc.Usage, error) {
 	case h.db == nil:
 		return sqlite.ReadUsages(ctx, h.file)
 	}
-	list, err := ledgerpg.In(h.db, time.Now).Usages(subject.With(ctx, h.owner))
+	list, err := ledgerpg.In(h.db, h.db.Now).Usages(subject.With(ctx, h.owner))
 	return list, h.inDatabase(err)
 }
 

@@ -3,7 +3,6 @@ package stores
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
@@ -46,7 +45,7 @@ func OpenLedger(ctx context.Context, given string, lookup settings.Lookup, faile
 	if err != nil {
 		return Ledger{}, err
 	}
-	return Ledger{Ledger: ledgerpg.In(db, time.Now), Index: recoverypg.Shown{DB: db}}, nil
+	return Ledger{Ledger: ledgerpg.In(db, db.Now), Index: recoverypg.Shown{DB: db}}, nil
 }
 
 // OpenOwnLedger opens the ledger of this machine's user, for hooks: they run where agents do, and never wait for a database.

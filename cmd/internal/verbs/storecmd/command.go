@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -131,7 +130,7 @@ except its API keys: revoke those first. Backups keep what they have.`,
 			if err != nil {
 				return err
 			}
-			store := ledgerpg.In(db, time.Now)
+			store := ledgerpg.In(db, db.Now)
 			n, err := store.Forget(ctx, what)
 			if err = errors.Join(err, store.Close()); err != nil {
 				return err

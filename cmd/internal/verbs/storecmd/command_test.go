@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
@@ -132,12 +133,22 @@ func TestVersions(t *testing.T) {
 	assert.Contains(t, requireRun(t, name, "status"), fmt.Sprintf("schema version %d of %d", latest, latest))
 
 	server.SQL(t, name, "INSERT INTO mcp_pruner.schema (version) VALUES (99)")
-	for _, verb := range []string{"status", "migrate"} {
-		code, _, stderr = run(t, name, verb)
+	for _, args := range [][]string{{"status"}, {"migrate"}, {"forget", "--project", "p"}} {
+		code, _, stderr = run(t, name, args...)
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, "the database's schema has version 99")
 		assert.Contains(t, stderr, "use a newer mcp-pruner")
 	}
+
+	server.SQL(t, name, fmt.Sprintf("DELETE FROM mcp_pruner.schema WHERE version >= %d", latest))
+	for _, args := range [][]string{{"status"}, {"forget", "--project", "p"}} {
+		code, _, stderr = run(t, name, args...)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, fmt.Sprintf(`the database's schema has version %d, and this program needs %d: run "mcp-pruner store migrate"`, latest-1, latest))
+	}
+	_, err := stores.Database(stores.Place{Database: postgres.Settings{Name: name}}, nil)
+	var version *postgres.VersionError
+	require.ErrorAs(t, err, &version, "a server does not start")
 }
 
 // A password is neither taken from the command line nor printed.

@@ -124,7 +124,7 @@ func (o *copying) copyLedger(ctx context.Context, back *recoverypg.Copying) erro
 	if err != nil {
 		return err
 	}
-	store := ledgerpg.In(db, time.Now)
+	store := ledgerpg.In(db, db.Now)
 	n, err := store.Copy(ctx, o.file)
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
