@@ -45,24 +45,26 @@ const (
 	unkept    = 24 * time.Hour // after which an object is removed that was uploaded and that no row has
 )
 
-// RowOf prepares a text for its row. A large one is uploaded before, if the database has a bucket that takes it as soon as the
-// database would have to: callers wait for it.
-func (db *DB) RowOf(ctx context.Context, text string) Row {
+// RowOf prepares a text of a subject for its row. A large one is uploaded before, unless it is there already, if the database has
+// a bucket that takes it as soon as the database would have to: callers wait for it.
+func (db *DB) RowOf(ctx context.Context, owner string, hash [32]byte, text string) Row {
 	if db.bucket == nil || len(text) <= largeText {
 		return Row{Body: []byte(text)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.settings.Patience)
 	defer cancel()
-	name := rand.Text()
+	name, fresh := rand.Text(), false
 	err := db.Read(ctx, func(ctx context.Context, q Querier) error {
-		_, err := q.Exec(ctx, `INSERT INTO mcp_pruner.dropped (object, due) VALUES ($1, now() + $2 * interval '1 microsecond')`, name, unkept.Microseconds())
+		tag, err := q.Exec(ctx, `INSERT INTO mcp_pruner.dropped (object, due) SELECT $1, now() + $2 * interval '1 microsecond'
+			WHERE NOT EXISTS (SELECT 1 FROM mcp_pruner.texts WHERE subject = $3 AND hash = $4)`, name, unkept.Microseconds(), owner, hash[:])
+		fresh = tag.RowsAffected() > 0
 		return err
 	})
-	if err == nil {
+	if err == nil && fresh {
 		err = db.bucket.Put(ctx, name, []byte(text))
 	}
-	if err != nil {
-		return Row{Body: []byte(text)} // nothing is lost for a bucket that is away
+	if err != nil || !fresh {
+		return Row{Body: []byte(text)} // nothing is lost for a bucket that is away, nor if the text is removed just now
 	}
 	return Row{Body: []byte(text[:largeText]), Object: &name}
 }

@@ -92,7 +92,7 @@ func (c *Copying) original(ctx context.Context, names map[string]string, id stri
 		owner = subject.Of(ctx)
 	}
 	return c.add(ctx, owner, bare, sum, func() (n int64, err error) {
-		row := c.DB.RowOf(ctx, string(body))
+		row := c.DB.RowOf(ctx, owner, sum, string(body))
 		return c.exec(ctx, `WITH `+postgres.AddText("$7")+`
 			INSERT INTO mcp_pruner.originals (subject, id, hash, expires_at) VALUES ($1, $5, $2, now() + $6 * interval '1 microsecond')`,
 			owner, sum[:], int64(len(body)), row.Body, bare, left.Microseconds(), row.Object)

@@ -67,7 +67,7 @@ func (b *backend) at(now time.Time) *time.Time {
 // Put implements recovery.Backend. As long as the subject has room it is one statement, which commits on its own.
 func (b *backend) Put(ctx context.Context, i recovery.Item, text string) error {
 	owner := subject.Of(ctx)
-	row := b.db.RowOf(ctx, text)
+	row := b.db.RowOf(ctx, owner, i.Hash, text)
 	insert := func(ctx context.Context, q postgres.Querier) error {
 		_, err := q.Exec(ctx, `WITH `+postgres.AddText("$8")+`
 			INSERT INTO mcp_pruner.originals (subject, id, hash, expires_at) VALUES ($1, $5, $2, COALESCE($6, now()) + $7 * interval '1 microsecond')`,

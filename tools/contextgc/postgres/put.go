@@ -41,7 +41,7 @@ func (s *Store) put(ctx context.Context, entries []contextgc.Entry) ([]string, e
 		if err := e.Complete(s.now()); err != nil {
 			return nil, err
 		}
-		fresh, values = append(fresh, i), append(values, valuesOf(e, s.db.RowOf(ctx, e.Text)))
+		fresh, values = append(fresh, i), append(values, valuesOf(e, s.db.RowOf(ctx, e.Subject, e.Hash, e.Text)))
 	}
 	if len(fresh) == 0 {
 		return ids, nil
