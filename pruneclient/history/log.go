@@ -13,9 +13,9 @@ import (
 
 // Limits of how much of a session a pruner is given.
 const (
-	maxEvents    = 60   // the most recent ones
-	maxEventText = 4000 // bytes of one event: the end of a message, the beginning of anything else
-	maxQuestion  = 1000
+	maxEvents   = 60 // the most recent ones
+	maxQuestion = 1000
+	MostShown   = 4000 // bytes of one event: the end of a message, the beginning of anything else, such as a result
 )
 
 // Log records what an agent said and did in the current context. The zero value is an empty session. It is
@@ -46,7 +46,7 @@ func (l *Log) User(text string) {
 		return
 	}
 	l.prompt = text
-	l.add(session.Say, clip(text, maxEventText), "")
+	l.add(session.Say, clip(text, MostShown), "")
 }
 
 // Say records a message of the agent.
@@ -63,7 +63,7 @@ func (l *Log) speak(text string, thought bool) {
 	if len(l.said) > maxEvents {
 		l.said = slices.Delete(l.said, 0, len(l.said)-maxEvents)
 	}
-	l.add(session.Say, tail(text, maxEventText), "")
+	l.add(session.Say, tail(text, MostShown), "")
 }
 
 // Use records a tool call when the agent makes it. Reads and searches count from then on, so Question and
@@ -73,13 +73,13 @@ func (l *Log) Use(c ToolCall) {
 	case Edit, Write:
 		l.edit(c)
 	case Grep, Glob:
-		l.add(session.Search, clip(c.Pattern, maxEventText), c.Path)
+		l.add(session.Search, clip(c.Pattern, MostShown), c.Path)
 	case Bash:
 		if file, _, _ := c.FileRead(); file != "" {
 			l.add(session.Read, "", file)
 			return
 		}
-		l.add(session.Search, clip(c.Command, maxEventText), "")
+		l.add(session.Search, clip(c.Command, MostShown), "")
 	case Read:
 		l.add(session.Read, "", c.File)
 	}
@@ -97,7 +97,7 @@ func (l *Log) edit(c ToolCall) {
 			l.edited[clean(r.File)] = l.turn
 		}
 	}
-	l.add(session.Edit, clip(strings.Join(text, "\n"), maxEventText), c.File)
+	l.add(session.Edit, clip(strings.Join(text, "\n"), MostShown), c.File)
 }
 
 // Served records a call of which only the question is known, as in a server, with its result.
@@ -114,7 +114,7 @@ func (l *Log) Result(c ToolCall, text string) {
 		return
 	}
 	file, _, _ := c.FileRead()
-	l.add(session.Result, clip(text, maxEventText), file)
+	l.add(session.Result, clip(text, MostShown), file)
 }
 
 // Compact discards the context after the client summarised it. The user's latest message and the edited

@@ -28,6 +28,9 @@ type distiller struct {
 	last  byte // the latest byte outside strings that is not white space
 	skip  bool // in the value of the unused member
 
+	most   int  // bytes that are kept of the text of a tool's result, once decoded; 0: as of other strings
+	result bool // the latest name is that of such a text
+
 	head, tail []byte // of a string
 }
 
@@ -41,7 +44,7 @@ var errNoTime = errors.New("no time is left")
 func (d *distiller) run(in io.Reader) ([]byte, error) {
 	d.in.Reset(in)
 	d.out.Reset()
-	d.depth, d.last, d.skip = 0, 0, false
+	d.depth, d.last, d.skip, d.result = 0, 0, false, false
 	for {
 		if !d.goOn() {
 			return nil, errNoTime
@@ -93,10 +96,16 @@ func (d *distiller) write(text []byte) {
 	if d.skip {
 		return
 	}
+	name := d.last != ':'
+	if name {
+		d.result = d.depth == resultDepth && string(text) == "content"
+	} else if d.result && d.most > 0 {
+		text = beginning(text, d.most)
+	}
 	d.out.WriteByte('"')
 	d.out.Write(text)
 	d.out.WriteByte('"')
-	if name := d.last != ':'; name && d.depth == 1 && string(text) == unused {
+	if name && d.depth == 1 && string(text) == unused {
 		d.out.WriteString(":null")
 		d.skip = true
 	}
@@ -137,6 +146,28 @@ func (d *distiller) text() ([]byte, error) {
 			return ends(d.head[:stringEnd], d.tail[max(len(d.tail)-1-stringEnd, 0):len(d.tail)-1]), nil
 		}
 	}
+}
+
+// resultDepth is that of a block in a message of Claude Code. Of the blocks only a tool's result has a text as its content.
+const resultDepth = 4
+
+// beginning returns the beginning of a string that has more than the given number of bytes once it is decoded, or all of it. It
+// ends between two escape sequences.
+func beginning(text []byte, most int) []byte {
+	for i := 0; i < len(text); most-- {
+		if most < 0 {
+			return text[:i]
+		}
+		size := 1
+		if text[i] == '\\' {
+			size = 2
+			if text[min(i+1, len(text)-1)] == 'u' {
+				size = 6
+			}
+		}
+		i += size
+	}
+	return text
 }
 
 // keep adds a part of a string to both ends.

@@ -98,6 +98,7 @@ func (t *tail) hold(line []byte) {
 	if _, value, has := bytes.Cut(line, beforeUnused); has && !bytes.HasPrefix(value, []byte("null")) { // a distilled line has null
 		if t.plain == nil {
 			t.plain = newDistiller(func() bool { return true })
+			t.plain.most = history.MostShown
 		}
 		short, err := t.plain.run(bytes.NewReader(line))
 		if err != nil {

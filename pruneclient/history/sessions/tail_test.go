@@ -188,7 +188,7 @@ func TestTailEqualsTheWhole(t *testing.T) {
 				fmt.Fprintf(&b, `{"type":"assistant","message":{"id":"m%d","content":[{"type":"text","text":"word %d"},`, i, i)
 				fmt.Fprintf(&b, `{"type":"tool_use","id":"t%d","name":"Read","input":{"file_path":"f%d"}}]}}`+"\n", i, i)
 				fmt.Fprintf(&b, `{"type":"user","toolUseResult":{"a":"}{"},"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":"%s"}]}}`+"\n",
-					i, strings.Repeat(`\"\\é`, random.IntN(100)*random.IntN(300)))
+					i, strings.Repeat([]string{`\"\\é`, `\ud83d\ude00`, `\u0041b\u4e2d`}[random.IntN(3)], random.IntN(100)*random.IntN(300)))
 			}
 		}
 		whole := claudeFormat.reader("")
@@ -210,6 +210,20 @@ func TestTailEqualsTheWhole(t *testing.T) {
 		}
 		require.Equal(t, all.Question(call), end.Question(call), "seed %d", seed)
 		require.Equal(t, all.Context(), end.Context(), "seed %d", seed)
+	}
+}
+
+// TestNoMoreOfAResultIsDecodedThanALogKeeps checks what is decoded of a line that is short enough to be read as a whole.
+func TestNoMoreOfAResultIsDecodedThanALogKeeps(t *testing.T) {
+	for _, piece := range []string{"abc", `\"\\é`, `\ud83d\ude00`, `\u0041b\u4e2d`} {
+		r, _ := tailOf(`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"f"}}]}}`+"\n"+
+			`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"`+strings.Repeat(piece, 3000)+
+			`"}]},"toolUseResult":{}}`+"\n", stopped)
+		s, err := r.read(logNeeds)
+		require.NoError(t, err)
+		out := s.Steps[len(s.Steps)-1].Out
+		assert.Greater(t, len(out), history.MostShown)
+		assert.LessOrEqual(t, len(out), 3*history.MostShown+10)
 	}
 }
 

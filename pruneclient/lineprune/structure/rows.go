@@ -99,11 +99,11 @@ func JoinHeads(tables, sections []int32) []int32 {
 
 // isRule reports whether a line underlines the names of several columns: "|---|:--:|", "--- ---", "---+---".
 func isRule(line string) bool {
-	if line == "" || strings.IndexByte("|-+=: ", line[0]) < 0 {
+	if !consistsOf(line, "|-+: =\r") {
 		return false
 	}
 	line = strings.TrimRight(line, " \r")
-	return strings.Contains(line, "--") && strings.Trim(line, "|-+: =") == "" && len(strings.FieldsFunc(line, func(r rune) bool {
+	return strings.Contains(line, "--") && strings.IndexByte(line, '\r') < 0 && len(strings.FieldsFunc(line, func(r rune) bool {
 		return r == '|' || r == '+' || r == ' '
 	})) > 1
 }

@@ -133,8 +133,18 @@ func Underline(line string) bool {
 	if line == "" || strings.IndexByte("=-~^", line[0]) < 0 {
 		return false
 	}
-	line = strings.TrimRight(line, " \r")
-	return len(line) >= 3 && strings.Trim(line, line[:1]) == ""
+	rest := strings.TrimLeft(line, line[:1])
+	return len(line)-len(rest) >= 3 && consistsOf(rest, " \r")
+}
+
+// consistsOf reports whether all bytes of a line are among the given ones. Most lines have another one near their beginning.
+func consistsOf(line, bytes string) bool {
+	for i := range len(line) {
+		if strings.IndexByte(bytes, line[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Grep makes a unit of every file in a list of matches.
