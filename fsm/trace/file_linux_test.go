@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -78,4 +79,22 @@ func TestOnlyTheEndOfALineIsMissing(t *testing.T) {
 	assert.Equal(t, uint64(2), records[1].Seq)
 	assert.Equal(t, 1, records[1].Lost)
 	assert.Equal(t, records[0].Link, records[1].Prev)
+}
+
+// A file has its size and its place on the disk whether or not the file system can reserve them.
+func TestSpaceIsReserved(t *testing.T) {
+	for name, make := range map[string]func(*os.File, int) error{"reserved": reserve, "written": writeZeros} {
+		f, err := os.CreateTemp(t.TempDir(), name)
+		require.NoError(t, err)
+		require.NoError(t, make(f, ringBytes))
+		var stat syscall.Stat_t
+		require.NoError(t, syscall.Fstat(int(f.Fd()), &stat))
+		assert.EqualValues(t, ringBytes, stat.Size, name)
+		require.NoError(t, f.Close())
+	}
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	require.NoError(t, reserve(w, ringBytes), "what cannot be reserved is written")
+	require.NoError(t, w.Close())
 }

@@ -1,16 +1,15 @@
 package trace
 
 import (
-	"errors"
 	"os"
 	"syscall"
 )
 
-// reserve gives an empty file a size of which the disk has every byte. Linux need not write them.
+// reserve gives an empty file a size of which the disk has every byte. Linux need not write them, but not every file system can
+// do without, and a signal may interrupt it.
 func reserve(f *os.File, size int) error {
-	err := syscall.Fallocate(int(f.Fd()), 0, 0, int64(size))
-	if errors.Is(err, errors.ErrUnsupported) {
-		return writeZeros(f, size)
+	if syscall.Fallocate(int(f.Fd()), 0, 0, int64(size)) == nil {
+		return nil
 	}
-	return err
+	return writeZeros(f, size)
 }
