@@ -52,7 +52,7 @@ func TestHooksAtTheSameTime(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(s.dir, "hook-trace.jsonl"))
 	require.NoError(t, err)
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	lines := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' }) // one that opens while another writes may add a blank line
 	assert.Len(t, lines, n)
 	decoder := trace.NewDecoder()
 	for _, line := range lines {
