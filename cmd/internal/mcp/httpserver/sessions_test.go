@@ -1,6 +1,8 @@
 package httpserver
 
 import (
+	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +30,34 @@ func TestASessionOutlivesItsServer(t *testing.T) {
 	a := after.ask(call("read", map[string]any{"file_path": "a.txt"}), before.open("claude-code"))
 	assert.Equal(t, "hello\n", a.text())
 	assert.Nil(t, a.Result.StructuredContent)
+}
+
+// manySessions are those of a large team that sleeps.
+const manySessions = 10_000
+
+// TestManyIdleSessions: sessions that nobody uses cost no more memory than those that are remembered, and each goes on.
+func TestManyIdleSessions(t *testing.T) {
+	p := newPlace(t, nil)
+	sessions := p.web.Config.Handler.(*Handler).sessions
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var before uint64
+	var ids []string
+	for i := range manySessions {
+		if i == maxSessions {
+			before = heap()
+		}
+		ids = append(ids, "Mcp-Session-Id: "+sessions.add(mcpserver.NewSession("some-client"), ""))
+	}
+	assert.Less(t, heap(), before+2<<20)
+	for _, id := range []string{ids[0], ids[manySessions-1]} {
+		response, _ := p.post(message("ping", nil), id)
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+	}
 }
 
 func TestARefusedInitializeOpensNothing(t *testing.T) {

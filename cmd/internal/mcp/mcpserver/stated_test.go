@@ -15,6 +15,8 @@ func TestStated(t *testing.T) {
 	page.Says("takes longer than %s s, the client gave", "progressEvery", progressEvery/time.Second)
 	page.Says("`notifications/progress` every %s s", "progressEvery", progressEvery/time.Second)
 	page.Says("arrives before its call is remembered for %s s.", "recentForgets", recentForgets/time.Second)
+	page = stated.On(t, "docs/TEAMS.md")
+	page.Says("at most %s at each replica", "maxListeners", maxListeners)
 	page = stated.On(t, "docs/clients/claude-code.md")
 	page.Says("Claude's own ceiling is %s.", "Claude.Results.Ceiling", agent.Claude.Results.Ceiling)
 	page = stated.On(t, "docs/HTTP.md")
