@@ -20,7 +20,7 @@ import (
 )
 
 // filled is the number of originals in the database that BenchmarkPutShort compares with an empty one; it has 10,000 keys too.
-const filled = 100_000
+const filled = 1_000_000
 
 // BenchmarkPutShort measures the time that a pruned call adds to its answer: its original, of 40 kB, is stored. The stores take turns,
 // so that what else the machine does slows all of them. p50-ms-* are the medians.
