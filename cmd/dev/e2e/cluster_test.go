@@ -24,7 +24,7 @@ const teamClients = 64
 // wrong answer while ten things break, that no original is lost, and that nobody sees another subject's.
 func TestATeamOutlivesItsFaults(t *testing.T) {
 	owners := []string{"alice", "bob", "carol", "dave"}
-	c := newTeam(t, append(owners, "eve")...)
+	c := newTeamWith(t, []string{"MCP_PRUNER_RECOVERY_MAX_BYTES=4294967296"}, append(owners, "eve")...) // a slow run stores more than 64 MiB for each
 	l := newLoad(c)
 	t.Cleanup(func() { t.Log(l.problems) })
 	end := l.run(t, teamClients, owners)
