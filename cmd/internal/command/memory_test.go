@@ -29,5 +29,5 @@ func TestMemoryIsConfigured(t *testing.T) {
 	BoundBriefly(func(string) (string, bool) { return "50", true })
 	percent, limit = configured()
 	assert.Equal(t, 100, percent)
-	assert.EqualValues(t, math.MaxInt64, limit)
+	assert.Equal(t, int64(math.MaxInt64), limit)
 }
