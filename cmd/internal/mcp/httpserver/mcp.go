@@ -130,8 +130,9 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 			defer x.keepAlive(h.config.admits, end)()
 		}
 	}
+	here := m.Cancels() && session.Knows(m) // asked before the call ends
 	reply := x.server.Answer(ctx, session, m)
-	h.pass(ctx, session, x.r.Header.Get(mcp.HeaderSessionID), subject.Of(ctx), m, reply.Told())
+	h.pass(ctx, x.r.Header.Get(mcp.HeaderSessionID), subject.Of(ctx), m, here || reply.Told())
 	if m.Method == "initialize" && session.Opened() {
 		if id := h.sessions.add(session, subject.Of(ctx)); id != "" {
 			x.w.Header().Set(mcp.HeaderSessionID, id)

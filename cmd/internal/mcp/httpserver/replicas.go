@@ -28,17 +28,17 @@ func sessionHash(id string) string {
 }
 
 // pass passes a notification on to the replica that it concerns, before it is acknowledged. A call that no replica runs has
-// ended. told means that somebody here was told of it.
-func (h *Handler) pass(ctx context.Context, session *mcpserver.Session, id, subject string, m mcpserver.Message, told bool) {
-	topic := ""
+// ended. here means that it concerned this one.
+func (h *Handler) pass(ctx context.Context, id, subject string, m mcpserver.Message, here bool) {
+	var topic string
 	switch {
-	case h.config.Replicas == nil || id == "":
-	case m.Cancels() && !session.Knows(m):
+	case h.config.Replicas == nil || id == "" || here:
+		return
+	case m.Cancels():
 		topic = cancelTopic
-	case m.Method == mcpserver.RootsChanged && !told:
+	case m.Method == mcpserver.RootsChanged:
 		topic = rootsTopic
-	}
-	if topic == "" {
+	default:
 		return
 	}
 	payload, err := json.Marshal(remote{sessionHash(id), subject, m.Params})
