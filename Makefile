@@ -141,7 +141,7 @@ fuzz:
 # real program; installs them from npm once. -v because go test hides what a
 # passing package prints, and with it that everything was skipped.
 e2e:
-	$(GO) -C cmd/dev test -tags e2e -count=1 -timeout 40m -v ./e2e/...
+	$(GO) -C cmd/dev test -tags e2e -count=1 -timeout 60m -v ./e2e/...
 
 # With the clients that take long to install, and the programs of docs/clients/sdks.md.
 e2e-all:

@@ -28,13 +28,7 @@ func TestTheFirstCommandsOfATeam(t *testing.T) {
 		t.Skip("the program was not built: see the top")
 	}
 	db, dir := postgrestest.Start(t), t.TempDir()
-	text := func(path string) string {
-		t.Helper()
-		raw, err := os.ReadFile(path)
-		require.NoError(t, err)
-		return string(raw)
-	}
-	block := regexp.MustCompile("(?s)```\n(sudo apt-get.*?)```").FindStringSubmatch(text("../../../docs/TEAMS.md"))
+	block := regexp.MustCompile("(?s)```\n(sudo apt-get.*?)```").FindStringSubmatch(read(t, "../../../docs/TEAMS.md"))
 	require.NotNil(t, block)
 	gateway, proxy := freePort(t), freePort(t)
 	script := strings.NewReplacer("8010", fmt.Sprint(gateway), "8787", fmt.Sprint(proxy), " &\n", " & echo $! >>started\n").Replace(block[1])
@@ -61,9 +55,9 @@ func TestTheFirstCommandsOfATeam(t *testing.T) {
 		_ = sh.Wait()
 	})
 
-	said := func() string { return text(output.Name()) }
+	said := func() string { return read(t, output.Name()) }
 	require.Eventually(t, func() bool { return strings.Contains(said(), "1 keys") }, time.Minute, 50*time.Millisecond, "%s", said())
-	key := strings.TrimSpace(text(filepath.Join(dir, "alice.key")))
+	key := strings.TrimSpace(read(t, filepath.Join(dir, "alice.key")))
 	post := func(url, header, value, body string) int {
 		r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 		require.NoError(t, err)
