@@ -36,8 +36,9 @@ type Engine struct {
 	Prunes  bool // prunes new results
 	Others  history.OtherTools
 	Now     func() time.Time
-	Report  func(error) // told once that the ledger is lost; nil: nobody
-	SyncLog func()      // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
+	Report  func(error)   // told once that the ledger is lost; nil: nobody
+	SyncLog func()        // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
+	Hurry   time.Duration // how long a request waits until it is stored that nothing is decided; 0: 250 ms
 
 	keys     wire.Keyring
 	known    sizes

@@ -78,7 +78,7 @@ func (w *walk) stay(ctx context.Context) error {
 	if len(place.Marks) == 0 {
 		return nil
 	}
-	short, cancel := context.WithTimeout(ctx, stayWithin)
+	short, cancel := context.WithTimeout(ctx, cmp.Or(w.Hurry, stayWithin))
 	defer cancel()
 	_, err := w.Store.Clear(short, place, nil)
 	if errors.Is(err, contextgc.ErrDecided) {
@@ -88,7 +88,7 @@ func (w *walk) stay(ctx context.Context) error {
 	return nil
 }
 
-// stayWithin is how long a request waits until it is stored that nothing is decided.
+// stayWithin is Hurry, unless it is set.
 const stayWithin = 250 * time.Millisecond
 
 // run runs the request machine for results that are to be replaced. It returns the texts of those that were replaced, by

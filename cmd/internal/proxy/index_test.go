@@ -81,7 +81,7 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 		assert.Contains(t, stderr, id+": no original of that id is kept")
 		after, err := os.ReadDir(filepath.Dir(file))
 		require.NoError(t, err)
-		assert.Equal(t, len(before), len(after), "recover writes no file: %v", after)
+		assert.Subset(t, names(before), names(after), "recover writes no file") // the last one who closes a ledger removes its companions
 	}
 	missing()
 	assert.NoFileExists(t, file)
@@ -90,6 +90,13 @@ func TestAnIDOfARemovedLedger(t *testing.T) {
 	again.post(t, "/v1/messages", bytes.ReplaceAll(claudeHistory(40), []byte("the output of call"), []byte("a secret of call")))
 	require.NoError(t, again.store.Close())
 	missing()
+}
+
+func names(entries []os.DirEntry) (list []string) {
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
 }
 
 // If no id can be claimed, nothing is cleared, and the request arrives as it was.
