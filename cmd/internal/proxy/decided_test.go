@@ -154,7 +154,7 @@ func TestAProxyGivesWay(t *testing.T) {
 			file := database(t)
 			late, other := newRig(t, file, GC), newRig(t, file, GC)
 			slow := &slowLedger{Ledger: late.store}
-			late.engine.Store, late.engine.Clears = slow, false
+			late.engine.Store, late.engine.Clears, late.engine.Hurry = slow, false, time.Millisecond
 			require.Equal(t, string(claudeHistory(60)), string(late.post(t, "/v1/messages", claudeHistory(60))))
 			if longer {
 				require.Equal(t, string(claudeHistory(61)), string(late.post(t, "/v1/messages", claudeHistory(61))))
