@@ -48,10 +48,11 @@ const (
 // the given file is there and not of SQLite: opening it would rename it as a damaged ledger.
 func Find(given string, lookup func(string) (string, bool)) (string, error) {
 	if given != "" {
+		given = strings.TrimPrefix(given, sqliteStore)
 		return given, refuseForeign(given)
 	}
 	if file, ok := lookup(Variable); ok && file != "" {
-		return file, nil
+		return strings.TrimPrefix(file, sqliteStore), nil
 	}
 	if store, _ := lookup(storeVariable); strings.HasPrefix(store, sqliteStore) {
 		return strings.TrimPrefix(store, sqliteStore), nil

@@ -9,6 +9,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestAFileIsNamedWithItsKind: each setting that names the ledger's file takes it with sqlite: before it, as MCP_PRUNER_STORE does.
+func TestAFileIsNamedWithItsKind(t *testing.T) {
+	for _, given := range []string{"sqlite:/a/ledger.db", "/a/ledger.db"} {
+		for _, setting := range []string{"", Variable} {
+			option := given
+			if setting != "" {
+				option = ""
+			}
+			file, err := Find(option, func(name string) (string, bool) { return given, name == setting })
+			require.NoError(t, err)
+			assert.Equal(t, "/a/ledger.db", file)
+		}
+	}
+}
+
 // TestAForeignFileIsNoLedger: a wrong --store neither renames nor changes the user's file.
 func TestAForeignFileIsNoLedger(t *testing.T) {
 	dir := t.TempDir()
