@@ -46,6 +46,9 @@ func Total(list []Usage) (t Usage) {
 		t.Calls, t.Cleared = t.Calls+u.Calls, t.Cleared+u.Cleared
 		t.Input, t.Read, t.Written, t.Output = t.Input+u.Input, t.Read+u.Read, t.Written+u.Written, t.Output+u.Output
 		t.Before, t.After = t.Before+u.Before, t.After+u.After
+		if u.Updated.After(t.Updated) {
+			t.Updated = u.Updated
+		}
 	}
 	return t
 }

@@ -41,8 +41,8 @@ func (l ledger) show(ctx context.Context, p command.Process, asJSON bool) error 
 		enc.SetIndent("", "  ")
 		return enc.Encode(c)
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s cleared in %s, whose input cost %.0f fresh input tokens. Net %+.0f, %+.1f %% of what it would have cost.\n\n",
-		notes.Counted(t.Cleared, "result"), notes.Counted(len(list), "session"), c.Bill, c.Net, c.NetPct)
+	_, err = fmt.Fprintf(p.Stdout, "%s cleared in %s. By the proxy's account the input cost %.0f fresh input tokens instead of %.0f: net %+.0f, %+.1f %%. What the API reported comes to %.0f.\n\n",
+		notes.Counted(t.Cleared, "result"), notes.Counted(len(list), "session"), t.After, t.Before, c.Net, c.NetPct, c.Bill)
 	if err != nil {
 		return err
 	}
