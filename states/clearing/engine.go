@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -445,30 +444,6 @@ func (w *walk) wayBack(client string) string {
 // remote reports whether the agent is on another machine than the commands of this program: it was authenticated, and its
 // originals are in a database.
 func (w *walk) remote() bool { return w.Owner != "" && w.Store.Shared() }
-
-// recoverTool returns the name of our tool recover_text, or "" if it is not offered.
-func recoverTool(offered []string) string {
-	i := slices.IndexFunc(offered, func(name string) bool { return strings.HasSuffix(strings.ToLower(name), "recover_text") })
-	if i < 0 {
-		return ""
-	}
-	return offered[i]
-}
-
-// readTool returns the name of our server's tool read, or "" if it is not offered, or if a command can be run.
-func readTool(offered []string) (own string) {
-	for _, name := range offered {
-		lower := strings.ToLower(name)
-		if strings.HasSuffix(lower, "pruner__read") || strings.HasSuffix(lower, "pruner_read") {
-			own = name
-			continue
-		}
-		if slices.ContainsFunc([]string{"bash", "shell", "exec", "terminal", "command", "run"}, func(part string) bool { return strings.Contains(lower, part) }) {
-			return ""
-		}
-	}
-	return own
-}
 
 // outcome puts the replacements into the request.
 func (w *walk) outcome() Outcome {
