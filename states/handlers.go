@@ -212,7 +212,8 @@ func (c *Execution) prune(ctx context.Context) (output tools.Output, bytes int, 
 	return output, len(result.Text), nil
 }
 
-// keepBeside begins to store a text. stored waits for the end; if the text cannot be stored, failed is called before.
+// keepBeside begins to store a text and returns its id. stored waits until the text is stored, or returns the error that
+// prevented it; failed has been called then.
 func (c *Execution) keepBeside(ctx context.Context, text string, failed func()) (id string, stored func() error, err error) {
 	if beside := c.pipeline.KeepBeside; beside != nil {
 		id, stored = beside(ctx, text, failed)

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// reserve gives an empty file a size of which the disk has every byte. Linux need not write them, but not every file system can
-// do without, and a signal may interrupt it.
+// reserve makes an empty file of the given size, in bytes, and sets the space aside on the disk. Zeros are written only where the
+// file system cannot do it without them, or if a signal interrupts it.
 func reserve(f *os.File, size int) error {
 	if syscall.Fallocate(int(f.Fd()), 0, 0, int64(size)) == nil {
 		return nil

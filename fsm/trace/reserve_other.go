@@ -4,5 +4,5 @@ package trace
 
 import "os"
 
-// reserve gives an empty file a size of which the disk has every byte.
+// reserve makes an empty file of the given size, in bytes, and sets the space aside on the disk.
 func reserve(f *os.File, size int) error { return writeZeros(f, size) }

@@ -6,8 +6,8 @@ import "runtime/debug"
 // of its time would go into collecting what the one before it left.
 const gcPercent = 300
 
-// BoundMemory configures the garbage collector of a process that works for long, unless the user's environment does: it runs rarely below a limit in
-// bytes, and often above it.
+// BoundMemory configures the garbage collector of a process that works for long, unless the user's environment does. It runs
+// rarely below a limit in bytes, and often above it.
 func BoundMemory(lookup func(string) (string, bool), limit int64) { collect(lookup, gcPercent, limit) }
 
 // Memory of a process that ends soon. Go's collector first runs when 4 MiB times the percentage have been allocated.
@@ -16,8 +16,8 @@ const (
 	briefLimit   = 512 << 20
 )
 
-// BoundBriefly configures the garbage collector of a process that ends soon, unless the user's environment does: it first runs at
-// 64 MiB. For a result of 1 MB it ran once, at an eighth of the processor time, and the process was over.
+// BoundBriefly configures the garbage collector of a process that ends soon, unless the user's environment does. It first runs
+// when the heap has 64 MiB, which a hook rarely reaches: to collect once took an eighth of the processor time for a result of 1 MB.
 func BoundBriefly(lookup func(string) (string, bool)) { collect(lookup, briefPercent, briefLimit) }
 
 func collect(lookup func(string) (string, bool), percent int, limit int64) {

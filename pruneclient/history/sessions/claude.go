@@ -50,8 +50,8 @@ var claudeFormat = format{
 	},
 }
 
-// until returns where a part begins, or the length of the line. rare is the byte of the part that is the rarest in lines: where the
-// first byte is frequent, as a quote is, bytes.Index looks at every byte.
+// until returns the offset at which a part begins in a line, or the length of the line. It searches for rare, the byte of the part
+// that is rarest in such lines: bytes.Index searches for the first byte, and stops at every quote of a line of JSON.
 func until(line, part []byte, rare byte) int {
 	before := bytes.IndexByte(part, rare)
 	for i := before; i < len(line); i++ {

@@ -20,7 +20,8 @@ import (
 )
 
 // Copying adds ids that were given out before a team had a database, and counts what becomes of them. What is there already
-// stays as it is, so that a copy that was interrupted may be repeated. Ids of the machine's owner become the context's subject's.
+// stays as it is, so that a copy that was interrupted may be repeated. What belonged to the owner of the machine belongs to the
+// context's subject afterwards.
 type Copying struct {
 	DB *postgres.DB
 

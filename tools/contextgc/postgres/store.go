@@ -18,7 +18,7 @@ type Store struct {
 	now func() time.Time
 }
 
-// In returns the ledger in a database, which Close closes. now is the database's, except in tests.
+// In returns the ledger in a database, which Close closes. now is the clock that ages are measured by: db.Now, except in tests.
 func In(db *postgres.DB, now func() time.Time) *Store { return &Store{db, now} }
 
 // Name implements contextgc.Ledger.

@@ -32,7 +32,7 @@ func TestASessionOutlivesItsServer(t *testing.T) {
 	assert.Nil(t, a.Result.StructuredContent)
 }
 
-// manySessions are those of a large team that sleeps.
+// manySessions is the number of idle sessions that a large team may have.
 const manySessions = 10_000
 
 // TestManyIdleSessions: sessions that nobody uses cost no more memory than those that are remembered, and each goes on.
