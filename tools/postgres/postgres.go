@@ -14,8 +14,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/bucket"
 )
 
 type pgxParseError = pgconn.ParseConfigError
@@ -38,16 +36,13 @@ type Settings struct {
 	// Rest is how long a database that could not be reached is left alone: calls that come meanwhile fail at once instead of
 	// waiting for it one after the other; 0: 1 second.
 	Rest time.Duration
-	// Bucket has the large texts; without an address all are in the database.
-	Bucket bucket.Settings
 }
 
 // DB is a database. It is safe for concurrent use.
 type DB struct {
 	settings Settings
 	pool     *pgxpool.Pool
-	bucket   *bucket.Bucket // nil: there is none
-	users    int            // of the pool; guarded by open
+	users    int // of the pool; guarded by open
 	now      func() time.Time
 	ahead    atomic.Int64 // whole seconds, as a Duration, by which the database's clock was ahead of now at the latest connection
 
@@ -85,13 +80,7 @@ func connect(s Settings) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	var objects *bucket.Bucket
-	if s.Bucket.URL != "" {
-		if objects, err = bucket.New(s.Bucket); err != nil {
-			return nil, err
-		}
-	}
-	db := &DB{settings: s, bucket: objects, now: time.Now}
+	db := &DB{settings: s, now: time.Now}
 	c.AfterConnect = db.connected
 	if db.pool, err = pgxpool.NewWithConfig(context.Background(), c); err != nil {
 		return nil, unparsed(err)

@@ -51,7 +51,6 @@ type Settings struct {
 
 	Store       string // where state is kept: sqlite:FILE or postgres://...; "": see the settings below
 	StoreDirect string // the same database past a pgbouncer; "": Store
-	StoreBucket string // file that names the bucket for large texts; "": they are in the database
 
 	RecoveryTTL      time.Duration // how long the original of pruned output can be recovered
 	RecoveryMaxBytes int64         // of all originals; the oldest are removed first
@@ -143,7 +142,6 @@ const OtherTools = "MCP_PRUNER_OTHER_TOOLS"
 const (
 	Store       = "MCP_PRUNER_STORE"
 	StoreDirect = "MCP_PRUNER_STORE_DIRECT"
-	StoreBucket = "MCP_PRUNER_STORE_BUCKET"
 )
 
 // FindOtherTools returns the value of [OtherTools], for verbs that need no other setting.

@@ -67,11 +67,10 @@ func (b *backend) at(now time.Time) *time.Time {
 // Put implements recovery.Backend. As long as the subject has room it is one statement, which commits on its own.
 func (b *backend) Put(ctx context.Context, i recovery.Item, text string) error {
 	owner := subject.Of(ctx)
-	row := b.db.RowOf(ctx, owner, i.Hash, text)
 	insert := func(ctx context.Context, q postgres.Querier) error {
-		_, err := q.Exec(ctx, `WITH `+postgres.AddText("$8")+`
+		_, err := q.Exec(ctx, `WITH `+postgres.AddText+`
 			INSERT INTO mcp_pruner.originals (subject, id, hash, expires_at) VALUES ($1, $5, $2, COALESCE($6, now()) + $7 * interval '1 microsecond')`,
-			owner, i.Hash[:], int64(len(text)), row.Body, i.ID, b.at(i.Created), b.limits.TTL.Microseconds(), row.Object)
+			owner, i.Hash[:], int64(len(text)), []byte(text), i.ID, b.at(i.Created), b.limits.TTL.Microseconds())
 		return taken(err)
 	}
 	if b.takeRoom(owner, int64(len(text))) {
@@ -194,15 +193,11 @@ func (b *backend) dropOldest(ctx context.Context, q postgres.Querier, owner stri
 // caller's own.
 func (b *backend) Get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error) {
 	var hash, body []byte
-	var row postgres.Row
 	err = b.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
-		return q.QueryRow(ctx, `SELECT t.hash, t.body, t.object FROM mcp_pruner.originals o JOIN mcp_pruner.texts t USING (subject, hash)
+		return q.QueryRow(ctx, `SELECT t.hash, t.body FROM mcp_pruner.originals o JOIN mcp_pruner.texts t USING (subject, hash)
 			WHERE o.subject = $1 AND o.id = $2 AND (o.expires_at IS NULL OR o.expires_at > COALESCE($3, now()))`,
-			subject.Of(ctx), postgres.Text(id), b.at(now)).Scan(&hash, &row.Body, &row.Object)
+			subject.Of(ctx), postgres.Text(id), b.at(now)).Scan(&hash, &body)
 	})
-	if err == nil {
-		body, err = b.db.Text(ctx, row)
-	}
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", false, nil

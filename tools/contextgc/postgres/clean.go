@@ -51,9 +51,6 @@ func (s *Store) Clean(ctx context.Context, l contextgc.Limits) (removed int, err
 			}
 		}
 	}
-	if err == nil {
-		err = s.db.Sweep(ctx)
-	}
 	if err != nil {
 		return removed, fmt.Errorf("clean the database: %w", err)
 	}

@@ -38,9 +38,6 @@ func (s *Store) Forget(ctx context.Context, what contextgc.Forgotten) (removed i
 		}
 		return forgetRest(ctx, q, owner, project, session, what.All)
 	})
-	if err == nil {
-		err = s.db.Sweep(ctx)
-	}
 	if err != nil {
 		return 0, fmt.Errorf("forget in the database: %w", err)
 	}

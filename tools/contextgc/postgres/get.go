@@ -65,22 +65,19 @@ func (s *Store) Get(ctx context.Context, what contextgc.Reference) (segment cont
 	} else {
 		c.always("s.hash = ?", what.Hash[:])
 	}
-	var row postgres.Row
+	var body []byte
 	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
-		segment, err = scan(q.QueryRow(ctx, `SELECT `+columns+`, t.body, t.object`+fromSegments+
-			`JOIN mcp_pruner.texts t ON t.subject = s.subject AND t.hash = s.hash WHERE `+c.String()+` ORDER BY s.seq DESC LIMIT 1`, c.values...), &row.Body, &row.Object)
+		segment, err = scan(q.QueryRow(ctx, `SELECT `+columns+`, t.body`+fromSegments+
+			`JOIN mcp_pruner.texts t ON t.subject = s.subject AND t.hash = s.hash WHERE `+c.String()+` ORDER BY s.seq DESC LIMIT 1`, c.values...), &body)
 		return err
 	})
-	if err == nil {
-		row.Body, err = s.db.Text(ctx, row)
-	}
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return contextgc.Segment{}, "", contextgc.ErrNotFound
 	case err != nil:
 		return contextgc.Segment{}, "", fmt.Errorf("read a segment of the database: %w", err)
 	}
-	return segment, string(row.Body), nil
+	return segment, string(body), nil
 }
 
 // Has implements contextgc.Segments.

@@ -41,7 +41,7 @@ func (s *Store) put(ctx context.Context, entries []contextgc.Entry) ([]string, e
 		if err := e.Complete(s.now()); err != nil {
 			return nil, err
 		}
-		fresh, values = append(fresh, i), append(values, valuesOf(e, s.db.RowOf(ctx, e.Subject, e.Hash, e.Text)))
+		fresh, values = append(fresh, i), append(values, valuesOf(e))
 	}
 	if len(fresh) == 0 {
 		return ids, nil
@@ -102,7 +102,7 @@ func (s *Store) known(ctx context.Context, entries []contextgc.Entry) (ids []str
 
 // addSegment is the statement that stores an entry with its text and its words, and returns its id. Without an id of its own it is
 // named after its number. Earlier segments with the same lines of the same file are marked, because they may be out of date.
-var addSegment = `WITH ` + postgres.AddText("$25") + `, n AS (SELECT nextval('mcp_pruner.segments_seq_seq') AS seq), added AS (
+var addSegment = `WITH ` + postgres.AddText + `, n AS (SELECT nextval('mcp_pruner.segments_seq_seq') AS seq), added AS (
 	INSERT INTO mcp_pruner.segments (seq, subject, hash, bytes, id, key, project, task, session, type, tool, path, first_line, last_line, tokens,
 	created_at, touched_at, pinned, tier, born, refs, tags, topic)
 	SELECT n.seq, $1, $2, $3::bigint, CASE WHEN $5::text != '' THEN $5 WHEN EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE subject = $1 AND project = $7 AND id = 's' || n.seq)
@@ -115,7 +115,7 @@ var addSegment = `WITH ` + postgres.AddText("$25") + `, n AS (SELECT nextval('mc
 	SELECT id FROM added`
 
 // valuesOf returns the parameters of addSegment.
-func valuesOf(e contextgc.Entry, text postgres.Row) []any {
+func valuesOf(e contextgc.Entry) []any {
 	born := 0
 	if e.Old {
 		born = -contextgc.OldAfter
@@ -125,9 +125,9 @@ func valuesOf(e contextgc.Entry, text postgres.Row) []any {
 		tags[i] = postgres.Text(t)
 	}
 	return []any{
-		e.Subject, e.Hash[:], int64(len(e.Text)), text.Body, e.ID, e.Key, e.Project, postgres.Text(e.Task), postgres.Text(e.Session), string(e.Type),
+		e.Subject, e.Hash[:], int64(len(e.Text)), []byte(e.Text), e.ID, e.Key, e.Project, postgres.Text(e.Task), postgres.Text(e.Session), string(e.Type),
 		postgres.Text(e.Tool), postgres.Text(e.Path), e.FirstLine, e.LastLine, e.Tokens, e.Created, e.Touched, e.Pinned, string(e.Tier), born, e.References, tags,
-		postgres.Text(e.Topic), wordsOf(e.Text), text.Object,
+		postgres.Text(e.Topic), wordsOf(e.Text),
 	}
 }
 

@@ -45,7 +45,6 @@ const fill = `SET synchronous_commit = off; SET session_replication_role = repli
 	INSERT INTO mcp_pruner.usage SELECT subject, 'u' || i, 'anthropic', 'm', 1, 1, 1, 1, 1, 1, 1, 1, at FROM rows;
 	INSERT INTO mcp_pruner.marks (subject, session, project, kind, detail, created_at) SELECT subject, session, 'p', 'k', '', at FROM rows;
 	INSERT INTO mcp_pruner.traces (writer, seq, final, link, key, lines, created_at) SELECT 'w' || i %% 100, i, false, '', '', 'line', at FROM rows;
-	INSERT INTO mcp_pruner.dropped SELECT 'o' || i, now() + i * interval '1 minute' FROM rows;
 	INSERT INTO mcp_pruner.api_keys (id, hash, subject, created_at) SELECT 'k' || i, hash, 's' || i %% 1000, at FROM rows WHERE i <= %d;
 	DROP TABLE rows; ANALYZE`
 

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
-	"github.com/mcp-pruner/mcp-pruner/tools/bucket"
 	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -66,14 +65,7 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 	case own != "":
 		return Place{}, fmt.Errorf("%s names a file and %s a database, in which everything is kept: unset one of them", setting, settings.Store)
 	}
-	p := Place{Database: postgres.Settings{Name: all, Direct: of(settings.StoreDirect)}}
-	if file := of(settings.StoreBucket); file != "" {
-		var err error
-		if p.Database.Bucket, err = bucket.Read(file); err != nil {
-			return Place{}, fmt.Errorf("%s: %w", settings.StoreBucket, err)
-		}
-	}
-	return p, nil
+	return Place{Database: postgres.Settings{Name: all, Direct: of(settings.StoreDirect)}}, nil
 }
 
 // Recovery returns the place of the originals of pruned outputs; without any, they are kept in memory.
@@ -83,7 +75,7 @@ func Recovery(c settings.Settings) (Place, error) {
 
 // Lookup returns the variables of an environment, with those that name places as settings have them.
 func Lookup(c settings.Settings, env []string) settings.Lookup {
-	given := map[string]string{recoverySetting: c.RecoveryStore, ledgerSetting: c.GCStore, settings.Store: c.Store, settings.StoreDirect: c.StoreDirect, settings.StoreBucket: c.StoreBucket}
+	given := map[string]string{recoverySetting: c.RecoveryStore, ledgerSetting: c.GCStore, settings.Store: c.Store, settings.StoreDirect: c.StoreDirect}
 	others := settings.FromEnv(env)
 	return func(name string) (string, bool) {
 		if v, known := given[name]; known {

@@ -52,26 +52,6 @@ var (
 	ErrUnknown = errors.New("no key has this id")
 )
 
-// Copy adds the keys of one store to another one, with their dates and revocations. What is there already stays as it is, so
-// that a copy that was interrupted may be repeated. It returns the numbers of keys added and of those that were there.
-func Copy(ctx context.Context, from, to Keys) (added, there int, err error) {
-	list, err := from.List(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, k := range list {
-		switch err := to.Add(ctx, k, k.hash); {
-		case errors.Is(err, ErrTaken):
-			there++
-		case err != nil:
-			return added, there, err
-		default:
-			added++
-		}
-	}
-	return added, there, nil
-}
-
 // changed returns the error of a statement that was meant to change one row, or unchanged if it changed none.
 func changed(what string, rows int64, err, unchanged error) error {
 	switch {

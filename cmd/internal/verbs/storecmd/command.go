@@ -35,7 +35,7 @@ explains it.`,
 		Args: command.NeedsVerb, RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	c.PersistentFlags().StringVar(&v.store, "store", "", "the database, without its password (default: MCP_PRUNER_STORE)")
-	c.AddCommand(v.migrate(), v.status(), v.copy(), v.forget())
+	c.AddCommand(v.migrate(), v.status(), v.forget())
 	return c
 }
 
