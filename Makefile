@@ -150,10 +150,9 @@ e2e-all:
 pgbouncer:
 	PGBOUNCER_TESTS=1 $(GO) test -count=1 -run Pgbouncer ./tools/postgres ./tools/contextgc ./pruneclient/recovery ./cmd/internal/auth/keys
 
-# docs/STATES.md and the archive of tables are made from the tables in fsm/.
+# docs/STATES.md is made from the tables in fsm/.
 docs:
 	$(GO) run ./cmd/mcp-pruner fsm --format docs > docs/STATES.md.new && mv docs/STATES.md.new docs/STATES.md
-	$(GO) test ./fsm/trace -run TestEveryTableIsArchived -update
 
 # docs/ as a site, by Hugo 0.111 or later. A test builds it and follows its links.
 site:

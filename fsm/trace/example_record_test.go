@@ -42,11 +42,7 @@ func Example() {
 	if err := trace.NewDecoder().Decode(line[:len(line)-1], &read); err != nil {
 		panic(err)
 	}
-	replayer, err := trace.NewReplayer()
-	if err != nil {
-		panic(err)
-	}
-	_, err = replayer.Replay(&read, nil)
+	_, err = trace.NewReplayer().Replay(&read, nil)
 	fmt.Println(read.ID, read.Outcome, read.Steps[1].Row, err)
 	// Output: req_1 invalid_request T10 E5 <nil>
 }

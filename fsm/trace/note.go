@@ -38,12 +38,10 @@ func readNotes(raw []byte) (records []Record) {
 	return records
 }
 
-// definitions returns a lookup of tables by hash, over the tables of this program and of
-// its archive.
+// definitions returns a lookup of the tables of this program by hash.
 func definitions() func(hash string) *fsm.Definition {
 	known := make(map[string]*fsm.Definition)
-	archived, _ := ArchivedTables() // the current tables are available without the archive
-	for _, t := range append(archived, fsm.Tables()...) {
+	for _, t := range fsm.Tables() {
 		if d, err := fsm.Compile(t); err == nil {
 			known[t.Hash()] = d
 		}

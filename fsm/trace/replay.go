@@ -40,14 +40,8 @@ type Walk struct {
 	Rows  []*Row // one for each step
 }
 
-// NewReplayer returns a replayer for the tables of this program and of its archive.
-func NewReplayer() (*Replayer, error) {
-	archived, err := ArchivedTables()
-	if err != nil {
-		return nil, err
-	}
-	return ReplayerOf(append(archived, fsm.Tables()...)...), nil
-}
+// NewReplayer returns a replayer for the tables of this program.
+func NewReplayer() *Replayer { return ReplayerOf(fsm.Tables()...) }
 
 // ReplayerOf returns a replayer for the given tables.
 func ReplayerOf(tables ...fsm.Table) *Replayer {
@@ -98,7 +92,7 @@ func (p *Table) expand(from fsm.State) []fsm.State {
 func (p *Replayer) Replay(r *Record, room []*Row) (Walk, error) {
 	t, ok := p.tables[r.Table]
 	if !ok {
-		return Walk{}, fmt.Errorf("the %s table %s is not known to this program: use the version that wrote it (%s) or a later one",
+		return Walk{}, fmt.Errorf("the %s table %s is not known to this program: use the version that wrote it (%s)",
 			r.Machine, r.Table, r.Server)
 	}
 	if t.Name != r.Machine {

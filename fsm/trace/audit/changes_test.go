@@ -319,7 +319,7 @@ var further = []change{
 // machine.
 func TestImpossibleRecordsAreFound(t *testing.T) {
 	random, all := rand.New(rand.NewPCG(3, 4)), slices.Concat(changes, further)
-	p, decoder := auditorOf(t), trace.NewDecoder()
+	p, decoder := newAuditor(), trace.NewDecoder()
 	applied := map[string]int{}
 	for _, original := range everyRecord(t) {
 		for _, c := range all {

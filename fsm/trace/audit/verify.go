@@ -99,10 +99,7 @@ const maxBackwards = 30 * 24 * time.Hour
 
 // Verify reads a trace and checks every record and the chains of the lines.
 func Verify(sources []*Source, o Options) (*Trace, error) {
-	checks, err := newAuditor()
-	if err != nil {
-		return nil, err
-	}
+	checks := newAuditor()
 	for i, s := range sources {
 		s.number = i
 	}
@@ -115,7 +112,7 @@ func Verify(sources []*Source, o Options) (*Trace, error) {
 		v.seed = o.Heads.named.seed
 		defer o.Heads.named.ids.close()
 	}
-	err = scan(sources, func() reader { return newReader(checks) }, v.take)
+	err := scan(sources, func() reader { return newReader(checks) }, v.take)
 	if err != nil && err != errStop {
 		return nil, err
 	}

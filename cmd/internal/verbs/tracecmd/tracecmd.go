@@ -72,7 +72,7 @@ a process was killed or still runs, so that its last lines could be missing.`,
 func verifyCommand(p command.Process) *cobra.Command {
 	var s settings
 	c := verb(p, &s, runVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
-		`Replays every record against the table of the version that wrote it, and checks that
+		`Replays every record against the table that it names, and checks that
 no line was changed, taken out or put in.`)
 	c.Flags().BoolVar(&s.all, "all", false, "name every problem, not only the first")
 	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
