@@ -74,7 +74,6 @@ func Schemas() []Schema {
 		{Name: "gateway.upstream_lost", Level: Warn, Fields: "upstream"},
 		{Name: "gateway.upstream_stderr", Level: Debug, Fields: "upstream message"},
 		{Name: "gateway.upstream_tool_skipped", Level: Warn, Fields: "upstream message"},
-		{Name: "gateway.freeze_failed", Level: Warn, Fields: "message"},
 		{Name: "mcp_pruner.trace_head", Level: Info, Fields: "writer seq link key final"},
 		{Name: "mcp_pruner.trace_removed", Level: Info, Fields: "file"},
 		{Name: "mcp_pruner.setting_unknown", Level: Warn, Fields: "name intended?"},

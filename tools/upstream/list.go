@@ -54,12 +54,3 @@ func Build(servers []Server, mode Mode, o Options) []Exposed {
 	}
 	return slices.Concat(parts...)
 }
-
-// Frozen returns the grouping of a server as a mapping, for --freeze to save.
-func Frozen(s Server) Mapping {
-	m := s.mapping()
-	if len(m.Groups) == 0 {
-		m.Groups = autoGroup(m.Namespace, s.Tools, m.routed()).Groups
-	}
-	return m
-}

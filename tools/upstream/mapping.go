@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Mapping says how the tools of one server are grouped. An operator writes it, --freeze
-// saves it, or autoGroup computes it.
+// Mapping says how the tools of one server are grouped. An operator writes it, or autoGroup
+// computes it.
 type Mapping struct {
 	Namespace string            `json:"namespace"`
 	Groups    map[string]Group  `json:"groups,omitempty"`     // by noun

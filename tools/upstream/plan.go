@@ -82,7 +82,7 @@ func (p *plan) routed() map[string]bool {
 }
 
 // alone adds a tool that is not grouped: in trim mode every tool, otherwise those that are
-// pinned, have a schema that refers to itself, or were added after the grouping was frozen.
+// pinned, have a schema that refers to itself, or are in no group of the operator.
 func (p *plan) alone(m Mapping, d *Definition, mode Mode) {
 	t := planned{name: p.names.tool(d.Name), noun: d.Name, actions: []Action{{Def: d}}, why: "on its own"}
 	switch {

@@ -180,17 +180,6 @@ func TestADefaultNeedNotBeGiven(t *testing.T) {
 	assert.Equal(t, "view_shoot: missing of. Usage: shoot(of, scale?)", refusal)
 }
 
-func TestLinesOfWrappers(t *testing.T) {
-	d := &parse(t, "web", tool("fetch", "Fetches a page. Returns it\nas text.", `{"type":"object","properties":{"url":{"type":"string"},"limit":{"type":"integer"}}}`))[0]
-	for level, want := range map[string]string{
-		"low":    "<tool>fetch(limit, url): Fetches a page. Returns it\nas text.</tool>",
-		"medium": "<tool>fetch(limit, url): Fetches a page</tool>",
-		"high":   "<tool>fetch(limit, url)</tool>",
-	} {
-		assert.Equal(t, want, wrapperLine(d, level))
-	}
-}
-
 func TestAConflictIsExposedUnderTheActionsName(t *testing.T) {
 	tools := parse(t, "shop",
 		tool("create_order", "Creates.", `{"type":"object","properties":{"items":{"type":"array","items":{"type":"string"}}}}`),
@@ -351,12 +340,13 @@ func TestAServerWhoseResultsArePrunedIsAskedAQuestion(t *testing.T) {
 	assert.Equal(t, json.Number("3"), call.Arguments[focusParam], "a parameter of the server's own stays its own")
 }
 
-func TestAFrozenGroupingStays(t *testing.T) {
+func TestAToolOutsideTheOperatorsGroupsIsOnItsOwn(t *testing.T) {
 	tools := library(t)
-	frozen := Frozen(Server{Name: "library", Tools: tools})
+	written := Server{Name: "library", Tools: tools}.mapping()
+	written.Groups = autoGroup(written.Namespace, tools, written.routed()).Groups
 	more := append(slices.Clone(tools), parse(t, "library", tool("renew_book", "Renews.", `{"type":"object"}`))...)
-	before := Expose(Server{Name: "library", Tools: tools, Mapping: &frozen}, Grouped, Options{Tokens: words})
-	after := Expose(Server{Name: "library", Tools: more, Mapping: &frozen}, Grouped, Options{Tokens: words})
+	before := Expose(Server{Name: "library", Tools: tools, Mapping: &written}, Grouped, Options{Tokens: words})
+	after := Expose(Server{Name: "library", Tools: more, Mapping: &written}, Grouped, Options{Tokens: words})
 	require.Len(t, after, len(before)+1)
 	assert.Equal(t, find(t, before, "library_book").InputSchema, find(t, after, "library_book").InputSchema)
 	assert.Equal(t, "renew_book", find(t, after, "library_renew_book").Actions[0].Def.Name)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
@@ -36,7 +34,6 @@ type Options struct {
 	SplitRW bool
 	Bare    bool // tools keep their names; for exactly one server
 	Target  float64
-	Freeze  string // file that keeps the grouping; "": none
 	Version string
 	Env     []string // of upstream processes
 
@@ -73,7 +70,6 @@ func (o Options) tokens(subject string) func(name string) (string, error) {
 type Gateway struct {
 	options Options
 	servers []*connect.Server
-	frozen  upstream.Mappings
 
 	life    context.Context // ended by Close
 	end     context.CancelFunc
@@ -97,9 +93,6 @@ func Open(o Options) (*Gateway, error) {
 	}
 	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, links: links{open: map[linkKey]*link{}}, given: given{servers: map[givenKey]string{}}, rounds: rounds{waiting: map[string]*round{}}}
 	g.life, g.end = context.WithCancel(context.Background())
-	if err := g.thaw(); err != nil {
-		return nil, err
-	}
 	if err := g.checkNames(); err != nil {
 		return nil, err
 	}
@@ -159,12 +152,10 @@ func (g *Gateway) checkNames() error {
 	return upstream.CheckPrefixes(servers)
 }
 
-// mapping returns a server's stored grouping, else the operator's, or nil.
+// mapping returns the operator's grouping of a server, or nil.
 func (g *Gateway) mapping(server string) *upstream.Mapping {
-	for _, maps := range []upstream.Mappings{g.frozen, g.options.Maps} {
-		if m, ok := maps[server]; ok {
-			return &m
-		}
+	if m, ok := g.options.Maps[server]; ok {
+		return &m
 	}
 	return nil
 }
@@ -344,12 +335,7 @@ func (g *Gateway) known() []upstream.Server {
 		if !known || len(offer.Tools) == 0 {
 			continue
 		}
-		one := upstream.Server{Name: s.Name(), Tools: offer.Tools}
-		if m, ok := g.options.Maps[s.Name()]; ok {
-			one.Mapping = &m
-		}
-		one.Mapping = g.keep(one)
-		out = append(out, one)
+		out = append(out, upstream.Server{Name: s.Name(), Tools: offer.Tools, Mapping: g.mapping(s.Name())})
 	}
 	return out
 }
@@ -361,52 +347,4 @@ func (g *Gateway) server(name string) *connect.Server {
 		}
 	}
 	return nil
-}
-
-// thaw reads the stored grouping.
-func (g *Gateway) thaw() error {
-	g.frozen = upstream.Mappings{}
-	if g.options.Freeze == "" {
-		return nil
-	}
-	raw, err := os.ReadFile(g.options.Freeze)
-	if os.IsNotExist(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var file struct {
-		Servers upstream.Mappings `json:"servers"`
-	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		return fmt.Errorf("the frozen grouping %s is not JSON: %w; delete it to make it anew", g.options.Freeze, err)
-	}
-	if file.Servers != nil {
-		g.frozen = file.Servers
-	}
-	return nil
-}
-
-// keep returns the stored grouping of a server and stores it the first time its tools are known. Without
-// --freeze it returns the operator's grouping, or nil.
-func (g *Gateway) keep(s upstream.Server) *upstream.Mapping {
-	if g.options.Freeze == "" {
-		return s.Mapping
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if m, ok := g.frozen[s.Name]; ok {
-		return &m
-	}
-	m := upstream.Frozen(s)
-	g.frozen[s.Name] = m
-	raw, err := json.MarshalIndent(map[string]any{"servers": g.frozen}, "", "  ")
-	if err == nil {
-		err = (replace.File{Path: g.options.Freeze}).Write(append(raw, '\n'))
-	}
-	if err != nil {
-		g.options.Note("gateway.freeze_failed", map[string]any{"message": err.Error()})
-	}
-	return &m
 }

@@ -26,9 +26,6 @@ type Row struct {
 	After      int     `json:"tokens"`
 	SavedPct   float64 `json:"saved_pct"`
 
-	// Wrappers are the tokens behind the wrappers of mcp-compressor, by its levels.
-	Wrappers map[string]int `json:"mcp_compressor_tokens,omitempty"`
-
 	Why     string `json:"why,omitempty"` // why trim removes less than it aims at
 	Problem string `json:"problem,omitempty"`
 }
@@ -55,10 +52,10 @@ var errNotThere = fmt.Errorf("did not answer in time")
 
 func (g *Gateway) reportMode(mode upstream.Mode, tokens func(string) int) []Row {
 	list := g.list(mode)
-	all := Row{Server: "all", Mode: string(mode), Wrappers: map[string]int{}}
+	all := Row{Server: "all", Mode: string(mode)}
 	var rows []Row
 	for _, s := range g.known() {
-		row := Row{Server: s.Name, Mode: string(mode), Tools: len(s.Tools), Before: upstream.RawTokens(s.Tools, tokens), Wrappers: map[string]int{}}
+		row := Row{Server: s.Name, Mode: string(mode), Tools: len(s.Tools), Before: upstream.RawTokens(s.Tools, tokens)}
 		for i := range s.Tools {
 			row.WireBefore += len(wire(s.Tools[i]))
 		}
@@ -66,10 +63,6 @@ func (g *Gateway) reportMode(mode upstream.Mode, tokens func(string) int) []Row 
 		row.Exposed, row.After = len(own), upstream.ListTokens(own, tokens)
 		for i := range own {
 			row.Wire += len(own[i].Wire())
-		}
-		for _, level := range upstream.WrapperLevels {
-			row.Wrappers[level] = upstream.WrapperTokens(s.Tools, level, tokens)
-			all.Wrappers[level] += row.Wrappers[level]
 		}
 		row = row.done()
 		if mode == upstream.Trimmed {
@@ -116,19 +109,14 @@ func wire(d upstream.Definition) []byte {
 // WriteReport prints the rows as a table.
 func WriteReport(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "server\tmode\ttools\texposed\ttokens before\tafter\tsaved\tbytes before\tafter\tmcp-compressor")
-	fmt.Fprintln(t, " "+strings.Join(upstream.WrapperLevels, "\t")+"\t")
+	fmt.Fprintln(t, "server\tmode\ttools\texposed\ttokens before\tafter\tsaved\tbytes before\tafter\t")
 	for _, r := range rows {
 		if r.Problem != "" {
-			fmt.Fprintf(t, "%s%s\n", r.Server, strings.Repeat("\t-", 8+len(upstream.WrapperLevels))+"\t")
+			fmt.Fprintf(t, "%s%s\n", r.Server, strings.Repeat("\t-", 8)+"\t")
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t%d\t%d\t",
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t%d\t%d\t\n",
 			r.Server, r.Mode, r.Tools, r.Exposed, r.Before, r.After, r.SavedPct, r.WireBefore, r.Wire)
-		for _, level := range upstream.WrapperLevels {
-			fmt.Fprintf(t, "%d\t", r.Wrappers[level])
-		}
-		fmt.Fprintln(t)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -141,8 +129,7 @@ func WriteReport(w io.Writer, rows []Row) error {
 			fmt.Fprintln(w, r.Why)
 		}
 	}
-	_, err := fmt.Fprintln(w, "Tokens are what a model sees: names, descriptions and input schemas (o200k, estimated).\n"+
-		"The last columns are the tokens behind the wrappers of mcp-compressor, by its published levels.")
+	_, err := fmt.Fprintln(w, "Tokens are what a model sees: names, descriptions and input schemas (o200k, estimated).")
 	return err
 }
 

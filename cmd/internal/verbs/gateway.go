@@ -43,7 +43,6 @@ type gatewayFlags struct {
 	bare    bool
 	target  float64
 	mapFile string
-	freeze  string
 	tokens  string
 }
 
@@ -57,7 +56,6 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	flags.Var(command.Share(&f.target), "target", "share of the list's tokens that has to go, at most; less keeps more prose")
 	flags.StringVar(&f.mapFile, "map", "", "file that says how tools are grouped, pinned, hidden and renamed")
 	flags.StringVar(&f.tokens, "subject-tokens", "", "file with the tokens that ${subject.token:NAME} stands for, by subject")
-	flags.StringVar(&f.freeze, "freeze", "", "file that keeps the grouping when servers add tools; made when missing")
 }
 
 // gatewayCommand is the verb gateway.
@@ -184,7 +182,7 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	o := gateway.Options{
-		Servers: servers, Mode: f.mode, SplitRW: f.splitRW, Bare: f.bare, Target: f.target, Freeze: f.freeze,
+		Servers: servers, Mode: f.mode, SplitRW: f.splitRW, Bare: f.bare, Target: f.target,
 		Version: buildVersion(), OneClient: oneClient, Env: upstreamEnv(p.Env), Note: note, Changed: changed,
 		Stderr: func(server, line string) {
 			note("gateway.upstream_stderr", map[string]any{"upstream": server, "message": line})
