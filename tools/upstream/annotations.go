@@ -1,6 +1,9 @@
 package upstream
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Annotations are the hints by which a client decides whether to run a tool without asking
 // the user. nil means that the server gave no hint.
@@ -42,6 +45,30 @@ func (n *Annotations) UnmarshalJSON(raw []byte) error {
 		*hint.value = &value
 	}
 	return nil
+}
+
+// mostCareful returns the hints of a tool of which nothing is known for sure.
+func mostCareful() Annotations {
+	yes, no := true, false
+	return Annotations{ReadOnly: &no, Destructive: &yes, Idempotent: &no, OpenWorld: &yes}
+}
+
+// hints returns the hints by which a tool is offered. Those of a stored list count as the most careful ones, because the
+// server may have changed the tool since.
+func (d *Definition) hints() Annotations {
+	if d.Stored {
+		return mostCareful()
+	}
+	return d.Annotations
+}
+
+// Trusted reports whether the tool's hints make clients less careful than they are without hints.
+func (d *Definition) Trusted() bool {
+	careful, given := mostCareful(), d.Annotations
+	return slices.ContainsFunc([][2]*bool{
+		{given.ReadOnly, careful.ReadOnly}, {given.Destructive, careful.Destructive},
+		{given.Idempotent, careful.Idempotent}, {given.OpenWorld, careful.OpenWorld},
+	}, func(hint [2]*bool) bool { return hint[0] != nil && *hint[0] != *hint[1] })
 }
 
 // common returns annotations that hold for every tool of a list. If the tools differ, the more

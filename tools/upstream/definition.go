@@ -32,6 +32,9 @@ type Definition struct {
 	// More are the fields that a model does not see and that a client may need, such as outputSchema and icons.
 	More map[string]json.RawMessage `json:"-"`
 
+	// Stored: the server listed it at an earlier start and has not answered at this one.
+	Stored bool `json:"-"`
+
 	schema map[string]any // InputSchema with local references expanded; nil when it is unusable
 	cyclic bool           // InputSchema refers to itself
 	lazy   *lazySchema    // compiles InputSchema

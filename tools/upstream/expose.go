@@ -96,7 +96,7 @@ func asListed(t planned) Exposed {
 		schema = json.RawMessage(`{"type":"object"}`)
 	}
 	return Exposed{Name: t.name, Title: d.Title, Description: d.Description, InputSchema: schema,
-		Annotations: d.Annotations, Actions: t.actions, Why: t.why, More: d.More}
+		Annotations: d.hints(), Actions: t.actions, Why: t.why, More: d.More}
 }
 
 // single returns a tool for one upstream tool.
@@ -128,7 +128,7 @@ func single(t planned, l level) Exposed {
 	if len(t.actions[0].Def.Description) == 0 && description == "" {
 		description = strings.Join(language.Split(d.Name), " ")
 	}
-	e := Exposed{Name: t.name, Description: description, Annotations: d.Annotations, Actions: []Action{a}, Why: t.why, More: d.More}
+	e := Exposed{Name: t.name, Description: description, Annotations: d.hints(), Actions: []Action{a}, Why: t.why, More: d.More}
 	if t.asks {
 		params, e.asks = withFocus(params)
 		e.More = maps.Clone(e.More) // its structured results may be removed, which the schema would forbid

@@ -25,7 +25,7 @@ func grouped(t planned, l level) Exposed {
 	var names, lines []string
 	var hints []Annotations
 	for _, a := range g.actions {
-		hints = append(hints, a.Def.Annotations)
+		hints = append(hints, a.Def.hints())
 		names = append(names, a.Name)
 		lines = append(lines, g.line(a, l))
 	}

@@ -2,6 +2,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -112,11 +113,12 @@ func (g *Gateway) start() {
 	}
 }
 
-// greetWithin is the time that a client's first request may wait for servers whose offer nobody knows.
+// greetWithin is the time that a client's first request may wait for servers whose offer, or whose hints, nobody knows.
 const greetWithin = 2 * time.Second
 
-// greet starts the servers of an only client, and waits for those whose offer is not known. What comes later is announced
-// as a change.
+// greet starts the servers of an only client, and waits for those whose offer is not known, or is stored with hints that do not
+// count yet: a client that ignores changed lists would ask before each call that only reads. What comes later is announced as a
+// change.
 func (g *Gateway) greet(ctx context.Context, c *mcpserver.Caller) {
 	began := g.started
 	if g.options.OneClient {
@@ -135,7 +137,7 @@ func (g *Gateway) greet(ctx context.Context, c *mcpserver.Caller) {
 		g.mu.Unlock()
 	}
 	if rest := greetWithin - time.Since(began); rest > 0 {
-		g.Wait(ctx, rest, true)
+		g.wait(ctx, rest, func(s *connect.Server) bool { return !s.Exact() || s.Unconfirmed() })
 	}
 }
 
@@ -179,14 +181,17 @@ func (g *Gateway) Close() {
 // Wait waits until every upstream is connected or has failed, for at most within. With cached set, it does
 // not wait for servers whose tools are known from the last start.
 func (g *Gateway) Wait(ctx context.Context, within time.Duration, cached bool) {
+	g.wait(ctx, within, func(s *connect.Server) bool { return !cached || !s.Exact() })
+}
+
+func (g *Gateway) wait(ctx context.Context, within time.Duration, needed func(*connect.Server) bool) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, s := range g.servers {
-		if cached && s.Exact() {
-			continue
+		if needed(s) {
+			all.Go(func() { _ = s.Connect(ctx) })
 		}
-		all.Go(func() { _ = s.Connect(ctx) })
 	}
 	all.Wait()
 }
@@ -272,10 +277,10 @@ func (g *Gateway) changed(old, now connect.Offer) {
 	}
 }
 
+// same reports whether two lists are the same in all that clients see.
 func same(a, b []upstream.Exposed) bool {
 	return slices.EqualFunc(a, b, func(x, y upstream.Exposed) bool {
-		return x.Name == y.Name && x.Description == y.Description && string(x.InputSchema) == string(y.InputSchema) &&
-			maps.EqualFunc(x.More, y.More, func(a, b json.RawMessage) bool { return string(a) == string(b) })
+		return bytes.Equal(x.Wire(), y.Wire()) && maps.EqualFunc(x.More, y.More, func(a, b json.RawMessage) bool { return string(a) == string(b) })
 	})
 }
 

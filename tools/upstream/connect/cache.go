@@ -45,5 +45,9 @@ func recall(c Config, capabilities json.RawMessage) (o Offer, known bool) {
 		return Offer{}, false
 	}
 	o, err = said.offer(c.Name)
+	o.stored = true
+	for i := range o.Tools {
+		o.Tools[i].Stored = true
+	}
 	return o, err == nil
 }

@@ -24,7 +24,8 @@ type Offer struct {
 	Capabilities Capabilities
 	Problems     []string // entries and pages that were left out
 
-	raw []byte // the JSON that all of it was read from
+	raw    []byte // the JSON that all of it was read from
+	stored bool   // the server has not answered since this start
 }
 
 // Capabilities are those of a server that matter here.

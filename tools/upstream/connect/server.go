@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // Time limits for an upstream, and the pauses before attempts to connect.
@@ -297,14 +299,15 @@ func (s *Server) take(o Offer) {
 	before, known, capabilities := s.offer, s.known, s.capabilities
 	s.offer, s.known, s.exact = o, true, true
 	s.mu.Unlock()
-	if known && bytes.Equal(o.raw, before.raw) {
+	if same := known && bytes.Equal(o.raw, before.raw); !same {
+		for _, p := range o.Problems {
+			s.options.Note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.config.Name, "message": p})
+		}
+		store(s.config, capabilities, o.raw)
+	} else if !before.stored {
 		return
 	}
-	for _, p := range o.Problems {
-		s.options.Note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.config.Name, "message": p})
-	}
-	store(s.config, capabilities, o.raw)
-	s.options.Changed(before, o)
+	s.options.Changed(before, o) // an answer that is the same as the stored one changes what its hints count for
 }
 
 // notified handles an upstream's notification.
@@ -394,6 +397,14 @@ func (s *Server) Exact() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.known && s.exact
+}
+
+// Unconfirmed reports whether the known offer is that of an earlier start, with hints that count only when the server has
+// answered.
+func (s *Server) Unconfirmed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.offer.stored && slices.ContainsFunc(s.offer.Tools, func(d upstream.Definition) bool { return d.Trusted() })
 }
 
 // Tell sends a client's notification to the server if it is connected. Progress is sent only to a server that waits for it.
