@@ -34,7 +34,7 @@ var Claude = Client{
 	Prefix: &claudePrefix,
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "stdio", "command": program, "args": []any{}, "env": env}
-	}},
+	}, Variables: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`), Literal: true},
 	Restrictions: Restrictions{
 		Settings: []Setting{
 			{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "ask"}, Refuses}, {[]string{"deniedMcpServers"}, RefusesServers},
@@ -45,6 +45,8 @@ var Claude = Client{
 		Folders: []RuleFolder{{"agents", ".md"}, {"commands", ".md"}, {"skills", ".md"}, {"plugins", "hooks.json"}},
 		Chosen:  [][]string{{"allowedMcpServers"}},
 		Project: ".claude",
+		Unread: []string{"remote-settings.json", "/etc/claude-code/managed-settings.d/*.json",
+			"/Library/Application Support/ClaudeCode/managed-settings.d/*.json"},
 	},
 	Install: &Installer{
 		Add: []string{"claude", "mcp", "add-json"}, JSON: true, Remove: []string{"claude", "mcp", "remove"}, Scope: "local",

@@ -28,7 +28,7 @@ var Cline = Client{
 	Restrictions: Restrictions{
 		Settings: []Setting{{[]string{"disabledTools"}, Refuses}},
 		Files:    []string{clineSettings},
-		Programs: []string{"hooks", "../Documents/Cline/Hooks"},
+		Unread:   []string{"hooks/*", "../Documents/Cline/Hooks/*"}, // programs, which may refuse any call
 		Marks:    []string{"__"},
 	},
 	Prefix: &clinePrefix,

@@ -29,7 +29,7 @@ var Codex = Client{
 	Shells:       Shells{Hooks: CMD, Tools: PowerShell},
 	Hooks:        &codexHooks,
 	Prefix:       &codexPrefix,
-	Servers:      ServerList{Member: "mcp_servers"},
+	Servers:      ServerList{Member: "mcp_servers", Literal: true, OnlyNamed: true},
 	Restrictions: Restrictions{Folders: []RuleFolder{{"agents", ".toml"}, {"rules", ".rules"}, {"hooks.json", "hooks.json"}}},
 	Install: &Installer{
 		Add: []string{"codex", "mcp", "add"}, Remove: []string{"codex", "mcp", "remove"},

@@ -44,6 +44,10 @@ var Gemini = Client{
 		Chosen:   [][]string{{"mcp", "allowed"}, {"allowMCPServers"}},
 		Marks:    []string{"__"},
 		OwnTools: geminiTools,
+		Unread: []string{"mcp-server-enablement.json", "extensions/*/gemini-extension.json",
+			"/etc/gemini-cli/system-defaults.json", "/etc/gemini-cli/policies/*.toml",
+			"/Library/Application Support/GeminiCli/system-defaults.json", "/Library/Application Support/GeminiCli/policies/*.toml"},
+		Variables: []string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"},
 	},
 	Base: &Base{Variable: "GOOGLE_GEMINI_BASE_URL", Address: "https://generativelanguage.googleapis.com", Others: []Other{
 		{"GOOGLE_GENAI_USE_VERTEXAI", "Google Vertex AI"}, {"GOOGLE_GENAI_USE_GCA", "Gemini Code Assist"},

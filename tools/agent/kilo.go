@@ -21,7 +21,7 @@ var Kilo = Client{
 	Hooks:        &kiloHooks,
 	Prefix:       &kiloPrefix,
 	Servers:      Opencode.Servers,
-	Restrictions: Opencode.Restrictions,
+	Restrictions: opencodeRestrictions("KILO", kiloFiles),
 	Rule:         Opencode.Rule,
 }
 

@@ -5,7 +5,10 @@ type Restrictions struct {
 	Settings []Setting // in the file with the servers and in Files
 	Files    []string  // further files below the client's folder
 	Folders  []RuleFolder
-	Programs []string // folders below the client's whose files are programs: they may refuse any call, and are not read
+
+	// Unread are patterns of files that may restrict or switch off any server, and are not read: paths below the client's folder,
+	// or absolute ones. Variables name such files in the environment.
+	Unread, Variables []string
 
 	// Chosen are the paths of lists with the only servers that may be used.
 	Chosen [][]string

@@ -22,6 +22,13 @@ type ServerList struct {
 
 	CommandList bool // in an entry the command is one list with its arguments, and its kind is "local" or "remote"
 	URLIsHTTP   bool // an entry with an address and no kind is a server over HTTP, not over SSE
+
+	// Variables matches the variables in an entry that the client replaces, and exactly as the gateway does.
+	Variables *regexp.Regexp
+	// Literal: nothing else in an entry is replaced. Of the other clients it is not known.
+	Literal bool
+	// OnlyNamed: a server gets a few common variables of the client's environment, and else only those that its entry names.
+	OnlyNamed bool
 }
 
 // Installer is the client's own command that adds a server to its configuration.

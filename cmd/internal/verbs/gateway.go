@@ -265,7 +265,9 @@ something that does not pass the gateway, stays too, unless --yes is given.`,
 				return takeBack(p, t)
 			}
 			if !all {
-				t.Lost = func(servers map[string]any) map[string]string { return lost(c.Context(), p, servers) }
+				t.Lost = func(servers map[string]any) map[string]string {
+					return lost(c.Context(), p, agent.Named(t.Client), servers)
+				}
 			}
 			return takeOver(p, t, show)
 		},
@@ -278,7 +280,7 @@ something that does not pass the gateway, stays too, unless --yes is given.`,
 }
 
 // lost starts servers and returns what each of them would lose behind the gateway.
-func lost(ctx context.Context, p command.Process, servers map[string]any) map[string]string {
+func lost(ctx context.Context, p command.Process, client *agent.Client, servers map[string]any) map[string]string {
 	raw, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {
 		return nil // they were decoded from a file
@@ -294,7 +296,11 @@ func lost(ctx context.Context, p command.Process, servers map[string]any) map[st
 	losses := map[string]string{}
 	for _, c := range configs {
 		all.Go(func() {
-			if why := gateway.Lost(ctx, c, buildVersion(), upstreamEnv(p.Env)); why != "" {
+			why := withheld(p.Env, client, c)
+			if why == "" {
+				why = gateway.Lost(ctx, c, buildVersion(), upstreamEnv(p.Env))
+			}
+			if why != "" {
 				mu.Lock()
 				defer mu.Unlock()
 				losses[c.Name] = why + "; --yes moves it all the same"
@@ -303,6 +309,22 @@ func lost(ctx context.Context, p command.Process, servers map[string]any) map[st
 	}
 	all.Wait()
 	return losses
+}
+
+// withheld says which variables a server gets from its client, and would not get from the gateway, or returns "".
+func withheld(env []string, client *agent.Client, c connect.Config) string {
+	var names []string
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		if _, own := c.Env[name]; !own && tools.ClientSecret(name) {
+			names = append(names, name)
+		}
+	}
+	if client.Servers.OnlyNamed || c.URL != "" || len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("the gateway would withhold %s from it; if it needs that, name it in the env of its entry", strings.Join(names, ", "))
 }
 
 // takeOver moves a client's servers, or prints the moves that it would make.

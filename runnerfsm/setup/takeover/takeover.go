@@ -26,6 +26,8 @@ type Takeover struct {
 	Rules []string // further files with the client's rules of what its tools may do
 	Dir   string   // folder with more such files, in folders of their own; "": none
 
+	Unread []string // names of variables that name further files with rules: these are not read, and every server stays
+
 	// Lost returns what each of the servers would lose behind the gateway; servers that lose something stay. nil: nobody
 	// is asked, and all move.
 	Lost func(servers map[string]any) map[string]string
@@ -65,6 +67,11 @@ func Of(client, program string, lookup func(string) (string, bool)) (Takeover, e
 	for _, name := range agent.Named(client).Restrictions.Files {
 		t.Rules = append(t.Rules, filepath.Join(files.Dir, name))
 	}
+	for _, name := range agent.Named(client).Restrictions.Variables {
+		if value, _ := lookup(name); value != "" {
+			t.Unread = append(t.Unread, "what the variable "+name+" names")
+		}
+	}
 	return t, nil
 }
 
@@ -79,7 +86,7 @@ func (t Takeover) file() setup.File { return setup.ServersFile(t.Client, t.File)
 
 // source returns where the client's rules are.
 func (t Takeover) source() restriction.Source {
-	return restriction.Source{Client: t.Client, Paths: t.Rules, Dir: t.Dir}
+	return restriction.Source{Client: t.Client, File: t.File, Paths: t.Rules, Dir: t.Dir, Unread: t.Unread}
 }
 
 // Plan returns the names of the servers that Install would move, and the reasons for those that would stay with the
@@ -162,7 +169,7 @@ func apart(all, moved kept) error {
 
 // stays returns the reason why a server stays with the client, or "".
 func (t Takeover) stays(name string, entry map[string]any, rules []restriction.Rule) string {
-	if why := restriction.Stays(name, entry, rules); why != "" {
+	if why := restriction.Stays(t.Client, name, entry, rules); why != "" {
 		return why
 	}
 	return t.losses[name]

@@ -18,16 +18,43 @@ import (
 // maxRuleFiles bounds the number of files that are read below one folder.
 const maxRuleFiles = 5000
 
+// unread returns a rule for each source of rules that is not read. It concerns every server.
+func (s Source) unread() (rules []Rule) {
+	sources := slices.Clone(s.Unread)
+	for _, pattern := range agent.Named(s.Client).Restrictions.Unread {
+		sources = append(sources, found(s.Dir, pattern)...)
+	}
+	for _, source := range sources {
+		if source != s.File {
+			rules = append(rules, Rule{text: source, unread: true, concerns: func(string) bool { return true }})
+		}
+	}
+	return rules
+}
+
+// found returns the files of a pattern: an absolute path, or one below a folder. A folder's own name is no pattern.
+func found(dir, pattern string) (paths []string) {
+	rest, absolute := strings.CutPrefix(pattern, "/")
+	switch {
+	case absolute:
+		dir = "/"
+	case dir == "":
+		return nil
+	}
+	for strings.HasPrefix(rest, "../") {
+		dir, rest = filepath.Dir(dir), rest[len("../"):]
+	}
+	names, _ := fs.Glob(os.DirFS(dir), rest) // the patterns are right
+	for _, name := range names {
+		paths = append(paths, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	return paths
+}
+
 // folderRules returns the rules in the files below a client's folder.
 func folderRules(client, dir string) (rules []Rule, err error) {
 	if dir == "" {
 		return nil, nil
-	}
-	for _, folder := range agent.Named(client).Restrictions.Programs {
-		programs, _ := filepath.Glob(filepath.Join(dir, folder, "*")) // no brackets are in the names
-		for _, path := range programs {
-			rules = append(rules, Rule{text: "of the program " + path, concerns: func(string) bool { return true }})
-		}
 	}
 	files := 0
 	for _, folder := range agent.Named(client).Restrictions.Folders {
@@ -188,7 +215,12 @@ func (s Source) TOML(text []byte) ([]Rule, error) {
 	if _, err := toml.Decode(string(text), &file); err != nil {
 		return nil, err
 	}
-	rules := hookRules(file["hooks"])
+	for _, path := range s.Paths { // an administrator's
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			s.Unread = append(slices.Clip(s.Unread), path)
+		}
+	}
+	rules := append(s.unread(), hookRules(file["hooks"])...)
 	profiles, _ := file["profiles"].(map[string]any)
 	for _, name := range sortedKeys(profiles) {
 		profile, _ := profiles[name].(map[string]any)

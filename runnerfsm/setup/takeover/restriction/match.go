@@ -12,6 +12,7 @@ import (
 type Rule struct {
 	text     string // as it is written
 	concerns func(server string) bool
+	unread   bool // its text is the name of a file, or another source, that is not read
 	allows   bool // it only allows: behind the gateway its client asks, which keeps no server
 }
 

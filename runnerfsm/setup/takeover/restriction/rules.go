@@ -16,8 +16,10 @@ import (
 // Source says where a client's rules are.
 type Source struct {
 	Client string
+	File   string   // the client's configuration
 	Paths  []string // further files with the client's rules of what its tools may do
 	Dir    string   // folder with more such files, in folders of their own; "": none
+	Unread []string // names of sources of rules that are not read: each may concern every server
 }
 
 // limits are the fields of an entry by which clients restrict a server's tools. The gateway has
@@ -26,19 +28,23 @@ var limits = []string{"includeTools", "excludeTools", "enabledTools", "disabledT
 	"default_tools_approval_mode", "tools"}
 
 // Stays returns the reason why a server has to stay with the client: moving it would allow what
-// the client's configuration forbids or asks for. It returns "" if the server can be moved.
-func Stays(name string, entry map[string]any, rules []Rule) string {
+// the client's configuration forbids or asks for, or start it in another way. It returns "" if the server can be moved.
+func Stays(client, name string, entry map[string]any, rules []Rule) string {
 	for _, field := range limits {
 		if entry[field] != nil {
 			return field + " restricts its tools"
 		}
 	}
 	for _, rule := range rules {
-		if !rule.allows && rule.concerns(name) {
+		switch {
+		case rule.allows || !rule.concerns(name):
+		case rule.unread:
+			return rule.text + " may restrict it, and is not read"
+		default:
 			return fmt.Sprintf("the rule %s restricts it", rule.text)
 		}
 	}
-	return ""
+	return Lacking(agent.Named(client), entry)
 }
 
 // Allowance is a rule that allows tools of a moved server and matches none behind the gateway.
@@ -86,7 +92,7 @@ func (s Source) JSON(file *setup.JSON) ([]Rule, error) {
 	if err := s.serverLists(file); err != nil {
 		return nil, err
 	}
-	rules := restrictions(s.Client, file)
+	rules := append(s.unread(), restrictions(s.Client, file)...)
 	projects := projectFolders(s.Client, file)
 	paths := slices.Clone(s.Paths)
 	for _, dir := range projects {
