@@ -98,7 +98,7 @@ func capture(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 // there are, and in which order they are tried.
 var conditions = map[fsm.Trigger]func(*Execution) bool{
 	fsm.NoQuestion:  func(c *Execution) bool { return c.call.FocusQuestion() == "" },
-	fsm.RepeatRead:  (*Execution).repeatsPruned,
+	fsm.RepeatRead:  func(c *Execution) bool { return c.repeatsPruned() || c.recovers() },
 	fsm.PruningOff:  func(c *Execution) bool { return c.pipeline.Pruner == nil },
 	fsm.TooLarge:    (*Execution).tooLarge,
 	fsm.OutputEmpty: func(c *Execution) bool { return c.outputBytes() == 0 },
@@ -242,6 +242,14 @@ func (c *Execution) tooLarge() bool {
 // for a failed call, which is answered with its error.
 func (c *Execution) repeatsPruned() bool {
 	return c.pipeline.RepeatRaw && c.failure == nil && c.request.Session.again(c.asked())
+}
+
+// recovers reports whether the output was brought back by its id.
+func (c *Execution) recovers() bool {
+	if c.pipeline.Printed == nil || c.failure != nil {
+		return false
+	}
+	return history.ParseCall(c.toolName, c.arguments).Recovers || c.pipeline.Printed(c.output.Code())
 }
 
 // asked returns the tool and the subject of the call; the subject is zero if the tool names

@@ -38,6 +38,10 @@ type Pipeline struct {
 	FieldErrors   bool // the event of invalid arguments also has them in the form of the HTTP design
 	RepeatRaw     bool // a call that asks again for pruned output gets it whole
 
+	// Printed reports whether a text was brought back just now by its id. Such a text is not pruned, nor is one whose call says
+	// that it brings one back. Nil: every text may be replaced.
+	Printed func(text string) bool
+
 	Emit    func(event.Event) // called with every event; nil: events are dropped
 	SyncLog func()            // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
 	Now     func() time.Time  // nil: time.Now

@@ -155,6 +155,23 @@ func repeated(p *Pipeline) *Execution {
 	return c
 }
 
+// What was brought back is not pruned again, whatever is asked, unless this is the request that replaces it.
+func TestWhatWasBroughtBackIsNotPruned(t *testing.T) {
+	for text, reason := range map[string]string{"long": "", "brought back": NoFocusQuestion} {
+		p := newPipeline(answering("short", nil))
+		p.Printed = func(text string) bool { return text == "brought back" }
+		c := p.Run(t.Context(), echoRequest(map[string]any{"text": text, "question": "what?"}))
+		assert.Equal(t, reason, c.Pruning().Reason, text)
+		p.Printed = nil
+		c = p.Run(t.Context(), echoRequest(map[string]any{"text": text, "question": "what?", "prune_id": "prn_3ddf8b97"}))
+		assert.Empty(t, c.Pruning().Reason, text)
+	}
+	p := newPipeline(answering("short", nil))
+	p.Printed = func(string) bool { return false }
+	c := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?", "prune_id": "prn_3ddf8b97"}))
+	assert.Equal(t, NoFocusQuestion, c.Pruning().Reason)
+}
+
 func cancelledAtStart(p *Pipeline) *Execution {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

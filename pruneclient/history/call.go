@@ -42,6 +42,8 @@ type ToolCall struct {
 	Pattern string // grep, glob
 	Path    string // grep, glob: the path searched
 	Replace []Replacement
+
+	Recovers bool // the call prints a text that was cut or cleared before
 }
 
 // Replacement is one replacement made by an edit, or a whole text written.
@@ -80,6 +82,7 @@ func KindOf(tool string) Kind {
 // ParseCall parses a call's arguments. It never fails; fields that it does not find stay empty.
 func ParseCall(tool string, args map[string]any) ToolCall {
 	c := ToolCall{Kind: KindOf(tool), Tool: tool}
+	c.Recovers = recovers(tool, c.Kind, args)
 	text := func(names ...string) string { return firstText(args, names...) }
 	switch c.Kind {
 	case Read:

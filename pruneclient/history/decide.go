@@ -28,6 +28,8 @@ func (o OtherTools) Stays(c ToolCall, tokens int) string {
 	switch {
 	case ofOwnServer(c.Tool):
 		return "this program's server has pruned it"
+	case c.Recovers:
+		return "brought back by its id"
 	case tokens < MinTokens:
 		return "small"
 	case c.Kind == Edit, c.Kind == Write, c.Kind == Glob:

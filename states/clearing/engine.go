@@ -27,6 +27,7 @@ import (
 type Engine struct {
 	Store   contextgc.Ledger
 	Index   Index
+	Printed archive.Printed  // what agents of this machine have brought back, which is not pruned
 	Machine existing.Machine // through which replaced results go; Client, Session and Keep are not used
 	Runs    *Runs
 	Back    func(client string) string // the command that recovers a text, without the id; nil: existing.DefaultBack
@@ -336,14 +337,24 @@ func (w *walk) add(r *wire.Result) {
 // same lines of the file again, unless the file was edited since then.
 func (w *walk) broughtBack(r *wire.Result, item planner.Item) bool {
 	call := w.calls[r.Index]
-	id, _ := r.Use.Args["id"].(string)
-	for _, text := range []string{call.Command, call.File, id} {
-		if id := archive.IDIn(text); id != "" && w.ids[id] {
-			return true
-		}
+	if slices.ContainsFunc(w.named(r), func(id string) bool { return w.ids[id] }) {
+		return true
 	}
 	before, read := w.files[item.Path]
 	return read && w.cleared[before] && !w.edited[item.Path] && w.calls[before].Offset == call.Offset && w.calls[before].Limit == call.Limit
+}
+
+// named returns the ids of originals that a call names.
+func (w *walk) named(r *wire.Result) (ids []string) {
+	call := w.calls[r.Index]
+	id, _ := r.Use.Args["id"].(string)
+	given, _ := r.Use.Args["prune_id"].(string)
+	for _, text := range []string{call.Command, call.File, id, given} {
+		if id := archive.IDIn(text); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // size returns the tokens of a result when it was first sent. whole is its size when it is whole.

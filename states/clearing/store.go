@@ -136,7 +136,7 @@ func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool
 	var of []int // the change of each entry
 	for i, ch := range changes {
 		text := w.Text(ch.result)
-		if changes[i].id = w.cutBefore(ctx, text); changes[i].id != "" {
+		if changes[i].id = cmp.Or(w.cutBefore(ctx, text), w.recovered(ctx, ch.result)); changes[i].id != "" {
 			continue
 		}
 		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
@@ -161,6 +161,25 @@ func (w *walk) cutBefore(ctx context.Context, text string) string {
 		return "" // the text only looks like one
 	}
 	return id
+}
+
+// recovered returns the id of the original that a result is, whole, because the agent brought it back; "" for any other result.
+func (w *walk) recovered(ctx context.Context, r *wire.Result) string {
+	call, ids := w.calls[r.Index], w.named(r)
+	if !call.Recovers || len(ids) == 0 {
+		return ""
+	}
+	e, err := w.Index.Find(ctx, ids[0])
+	if err != nil || !e.MayBeReadIn(w.WorkingFolder()) {
+		return ""
+	}
+	text := w.Text(r)
+	for _, shown := range []string{text, existing.ResultBody(call, text).Code()} {
+		if e.Is(shown) || e.Is(shown+"\n") { // clients remove the end of the last line
+			return ids[0]
+		}
+	}
+	return ""
 }
 
 // keep stores the originals and records the ids of their segments in changes.
@@ -218,7 +237,7 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 	}
 	call := w.calls[r.Index]
 	known := existing.Result{Call: call, Args: r.Use.Args, Body: existing.ResultBody(call, w.Text(r))}
-	if !known.Know(w.log(r.Turn), w.Others).Prune {
+	if _, printed := w.Printed.Find(known.Body.Code()); printed || !known.Know(w.log(r.Turn), w.Others).Prune {
 		return nil
 	}
 	kept, err := existing.Prune(ctx, known)

@@ -18,6 +18,11 @@ func Index(lookup func(string) (string, bool)) archive.Index {
 	return archive.Index{State: dir}
 }
 
+// Printed returns what was printed of originals on this machine a short time ago.
+func Printed(lookup func(string) (string, bool)) archive.Printed {
+	return archive.Printed{State: Index(lookup).State}
+}
+
 // Finder finds the entry of an id that an agent was shown.
 type Finder interface {
 	Find(ctx context.Context, id string) (archive.Entry, error)

@@ -69,7 +69,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 	pipeline := &states.Pipeline{
 		Machine: machine, Tools: offered, Pruner: pruner, Keep: store.PutShort,
 		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, FieldErrors: o.FieldErrors, Emit: o.Emit, SyncLog: o.Sync,
-		Closers: []func() error{store.Close},
+		Closers: []func() error{store.Close}, Printed: printed(o),
 	}
 	if place, err := stores.Recovery(o.Settings); err == nil && place.Shared() {
 		pipeline.KeepBeside = store.PutBeside

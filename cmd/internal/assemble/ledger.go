@@ -52,3 +52,12 @@ func elsewhere(ctx context.Context, o Options, id string) (text string, found bo
 	}
 	return text, err == nil, err
 }
+
+// printed returns a function that tells what an agent of this machine has just brought back.
+func printed(o Options) func(text string) bool {
+	just := ledger.Printed(settings.FromEnv(o.Env))
+	return func(text string) bool {
+		_, found := just.Find(text)
+		return found
+	}
+}

@@ -173,6 +173,7 @@ func TestAHookIsKilledHalfWay(t *testing.T) {
 	code, whole := recoverVerb(t, w, filepath.Base(stored[0]))
 	require.Zero(t, code)
 	require.Equal(t, failingTests(), whole)
+	w.later()
 	require.Contains(t, w.hook([]string{"claude"}, w.log(failingTests())), "want 3 retries, got 4")
 	code, out := gainVerb(w)
 	require.Zero(t, code, out)

@@ -112,6 +112,7 @@ func TestTheClockJumps(t *testing.T) {
 	archive.In(s.dir).Sweep()
 	code, _ = recoverVerb(t, w, id)
 	require.Equal(t, 1, code)
+	w.later()
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
 	code, out := gainVerb(w)
 	require.Zero(t, code, out)

@@ -192,6 +192,34 @@ func TestWhatWasCutCanBeRecovered(t *testing.T) {
 	}
 }
 
+// later lets so much time pass that nothing counts as brought back any more.
+func (w *world) later() {
+	w.t.Helper()
+	require.NoError(w.t, os.RemoveAll(filepath.Join(w.state, "mcp-pruner", "printed")))
+}
+
+// What an agent brings back is not cut again: neither if its command says so, nor if only its text shows it.
+func TestWhatWasBroughtBackStaysWhole(t *testing.T) {
+	w := newWorld(t)
+	ask := func(command, stdout string) string {
+		return w.hook([]string{"claude"}, w.message("Bash", map[string]any{"command": command, "description": "which test failed and why"}, map[string]any{"stdout": stdout}))
+	}
+	answer := ask("go test ./...", failingTests())
+	id := answer[strings.Index(answer, "prn_"):][:12]
+	require.Empty(t, ask("/opt/mcp-pruner recover "+id, failingTests()))
+	require.Empty(t, ask("cd /r && mcp-pruner recover "+id+" && go test ./other", failingTests()), "with another command's output")
+	require.NotEmpty(t, ask("./again.sh", failingTests()))
+	code, whole := recoverVerb(t, w, id)
+	require.Equal(t, 0, code)
+	require.Empty(t, ask("./again.sh", whole))
+	require.Empty(t, ask("./again.sh", strings.TrimSpace(whole[:len(whole)/2])))
+	require.NotEmpty(t, ask("./again.sh", whole[:len(whole)/2]+strings.ReplaceAll(whole, "Case", "Other")))
+	codex := map[string]any{"session_id": "s", "hook_event_name": "PostToolUse", "model": "gpt-5", "tool_name": "mcp__ci__run", "tool_use_id": "c1",
+		"tool_input": map[string]any{"command": "mcp-pruner recover " + id}, "tool_response": map[string]any{"content": []any{map[string]any{"type": "text", "text": whole}}}}
+	w.env = []string{"MCP_PRUNER_OTHER_TOOLS=all"}
+	require.Empty(t, w.hook([]string{"codex"}, codex))
+}
+
 // failingTests returns the log of a test run with one failure.
 func failingTests() string {
 	var b strings.Builder

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -55,6 +56,9 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 	}
 	for _, words := range f.Said {
 		log.Say(words)
+	}
+	if _, printed := (archive.Printed{State: s.dir}).Find(r.Body.Code()); printed {
+		return false
 	}
 	return r.Know(&log, s.others).Prune
 }

@@ -50,6 +50,7 @@ func TestCodex(t *testing.T) {
 		code, whole := recoverVerb(t, w, regexp.MustCompile("prn_[0-9a-f]+").FindString(answer.Reason))
 		require.Zero(t, code)
 		require.Equal(t, strings.TrimPrefix(line, "\n")+failingTests(), whole)
+		w.later()
 	}
 	m["model"] = "gpt-5.6-codex"
 	require.Empty(t, w.hook([]string{"codex"}, m), "code mode shows it as an error")

@@ -100,7 +100,7 @@ func (s *server) openWork(ctx context.Context, p command.Process, c settings.Set
 	}
 	w := &work{engine: e}
 	failed := func(err error) { s.health.failed(w, err) }
-	e.Store, e.Index, e.Report = store, store.Index, failed
+	e.Store, e.Index, e.Report, e.Printed = store, store.Index, failed, ledger.Printed(p.Lookup)
 	if err := e.Load(ctx); err != nil {
 		failed(err)
 	}

@@ -33,3 +33,35 @@ func TestWhatAHookCutKeepsItsID(t *testing.T) {
 		assert.Equal(t, known, strings.Contains(got, "`"+existing.DefaultBack+" "+id+"` prints them]"), name)
 	}
 }
+
+// What an agent brought back comes whole, and is cleared later under the id of the original. A part of it has an id of its own.
+func TestWhatWasBroughtBackStaysWhole(t *testing.T) {
+	failed := "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\tpackage/totals\t0.01s"
+	for command, same := range map[string]bool{"mcp-pruner recover %s": true, "cd /r && '/opt/mcp-pruner' recover %s --lines 1-800": false, "./again.sh": false} {
+		r := newRig(t, database(t), Both)
+		state := filesOf(r.engine).State
+		r.engine.Printed = archive.Printed{State: state}
+		whole := passed("package", failed) + "\n"
+		id, err := archive.In(state).Put(whole, "", 1)
+		require.NoError(t, err)
+		shown := strings.TrimSuffix(whole, "\n") // as clients show it
+		if strings.Contains(command, "--lines") {
+			shown = strings.Join(strings.Split(whole, "\n")[:800], "\n")
+		}
+		list := append([]step{{id: idForms["long"](1000), command: strings.Replace(command, "%s", id, 1), output: shown}}, steps(80, idForms["long"])...)
+		if !strings.Contains(command, "recover") {
+			got := string(r.post(t, messagesPath, renderings[messagesPath](list[:1])))
+			require.NotContains(t, got, `package/number5\t`, "another text is cut")
+			r = newRig(t, database(t), Both)
+			r.engine.Printed = archive.Printed{State: state}
+			r.engine.Printed.Note(id, whole)
+		}
+		got := string(r.post(t, messagesPath, renderings[messagesPath](list[:1])))
+		require.Contains(t, got, `package/number5\t`, command)
+		for n := 2; n <= 80; n++ {
+			got = string(r.post(t, messagesPath, renderings[messagesPath](list[:n])))
+		}
+		assert.False(t, strings.Contains(got, `package/number5\t`), "%s: it is cleared", command)
+		assert.Equal(t, same, strings.Contains(got, "`"+existing.DefaultBack+" "+id+"` prints them]"), command)
+	}
+}

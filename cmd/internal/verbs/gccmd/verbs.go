@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -168,6 +169,7 @@ func (v *verb) get() *cobra.Command {
 			if err := json.Unmarshal(raw, &got); err != nil {
 				return err
 			}
+			ledger.Printed(v.p.Lookup).Note(ids[0], got.Text)
 			_, err := io.WriteString(w, got.Text)
 			return err
 		})

@@ -118,6 +118,7 @@ func recoverText(ctx context.Context, p command.Process, id string, from, to int
 	if err := show(&shown, whole, first, from, to, re); err != nil {
 		return err
 	}
+	ledger.Printed(p.Lookup).Note(id, shown.String()) // before a pipe that is closed early ends this process
 	if _, err := io.WriteString(p.Stdout, shown.String()); err != nil {
 		return err
 	}
