@@ -56,6 +56,7 @@ func Schemas() []Schema {
 		{Name: "proxy.ready", Level: Info, Fields: "url url_file?"},
 		{Name: "proxy.noted", Level: Info, Fields: "api file"},
 		{Name: "proxy.cleared", Level: Info, Fields: "api session results message"},
+		{Name: "proxy.left_alone", Level: Warn, Fields: "api session message"},
 		{Name: "proxy.passed_through", Level: Warn, Fields: "api reason message?"},
 		{Name: "proxy.refused", Level: Warn, Fields: "reason message"},
 		{Name: "proxy.upstream_failed", Level: Warn, Fields: "message"},

@@ -151,6 +151,12 @@ func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client strin
 	if err := e.Load(ctx); err != nil {
 		return Outcome{}, err
 	}
+	if err := e.Runs.alone.read(ctx, e.Store, e.Now()); err != nil {
+		return Outcome{}, err
+	}
+	if e.Runs.alone.has(ctx, c.Session) {
+		return Outcome{Replaced: c.Replace(nil)}, nil
+	}
 	c.Owner = subject.Of(ctx)
 	e.keys.Identify(c)
 	marks := c.Marks()
@@ -193,6 +199,7 @@ type walk struct {
 	ids     map[string]bool       // of the results that stubs stand for so far
 	before  int                   // tokens of the prompt before the last one, as it was sent
 	cold    int                   // tokens of the prompt that the cache has, if decide has found less than all that was sent; -1: it has not
+	binds   bool                  // the model's thinking is bound to what stands before it
 	forced  map[wire.Key]bool     // decisions in force so far
 	inForce map[wire.Key]decision // by result
 	open    bool                  // that nothing is decided at the last place may not be stored: another process may decide there
@@ -216,6 +223,7 @@ func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.K
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
 	}
+	w.binds = tokens.BindsThinking(c.Model, c.Signs)
 	return w
 }
 
@@ -320,7 +328,7 @@ func (w *walk) item(r *wire.Result) planner.Item {
 func (w *walk) add(r *wire.Result) {
 	item := w.item(r)
 	item.Tokens = w.size(r, item.Tokens)
-	item.Pinned = r.Fixed || w.isPinned(r.Key)
+	item.Pinned = r.Fixed || w.bound(r) || w.isPinned(r.Key)
 	add := w.session.Add
 	if !r.Arguments && w.broughtBack(r, item) {
 		add = w.session.AddAgain
@@ -371,6 +379,10 @@ func (w *walk) size(r *wire.Result, whole int) int {
 	}
 	return whole
 }
+
+// bound reports whether a change of a result would make the thinking after it invalid. A decision in force changes nothing any
+// more: the thinking after it was thought after the replacement, or is lost already.
+func (w *walk) bound(r *wire.Result) bool { return w.binds && w.ThoughtAfter(r) }
 
 func (w *walk) isPinned(k wire.Key) bool {
 	w.mu.Lock()
@@ -475,6 +487,9 @@ func (w *walk) texts() []string {
 
 // Known is Rewrite without the store: it applies earlier decisions and makes no new ones.
 func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {
+	if e.Runs.alone.has(ctx, c.Session) {
+		return Outcome{Replaced: c.Replace(nil)}
+	}
 	c.Owner = subject.Of(ctx)
 	e.keys.Identify(c)
 	marks := c.Marks()

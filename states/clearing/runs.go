@@ -24,6 +24,7 @@ type Runs struct {
 	trace      *trace.File // nil: runs are not recorded
 	version    string
 	now        func() time.Time
+	alone      alone
 
 	mu    sync.Mutex
 	going map[string]*sessionRun // by the conversation's name

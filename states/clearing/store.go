@@ -8,12 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -229,7 +231,7 @@ func (w *walk) prune(ctx context.Context) {
 // cut returns a function that writes a new result without the parts that the agent is not looking for, or nil if the
 // result stays whole. The way back is part of the header and is never searched for in the text, which may contain anything.
 func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string {
-	if r.Fixed || r.Bytes < history.MinTokens { // a token has at least one byte
+	if r.Fixed || w.bound(r) || r.Bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
 	if w.cutBefore(ctx, w.Text(r)) != "" {
@@ -270,4 +272,24 @@ func (w *walk) log(turn int) *history.Log {
 		log.Say(r.Use.Why)
 	}
 	return log
+}
+
+// LeaveAlone lets every later request of a session through as it comes, also after a restart. With an error only this process
+// does.
+func (e *Engine) LeaveAlone(ctx context.Context, api, session string, why Refusal) error {
+	mark := contextgc.Mark{Subject: subject.Of(ctx), Session: session, Kind: contextgc.LeftAlone, Detail: string(why)}
+	if !e.Runs.alone.add(mark) {
+		return nil // another request of it was refused at the same time
+	}
+	e.Machine.Emit(event.New("proxy.left_alone", "", event.Facts{"api": api, "session": session, "message": mark.Detail}))
+	return e.Store.AddMark(ctx, mark)
+}
+
+// Alone returns how many sessions are left alone, and why the latest one is.
+func (e *Engine) Alone(ctx context.Context) (sessions int, why string) {
+	a := &e.Runs.alone
+	_ = a.read(ctx, e.Store, e.Now()) // those that this process knows are counted at least
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.sessions), a.why
 }

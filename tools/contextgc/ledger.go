@@ -86,6 +86,8 @@ type Sessions interface {
 	// AddMark stores a mark. If a session was compacted, its working segments become stashed, because they are no longer
 	// in the context.
 	AddMark(ctx context.Context, m Mark) error
+	// Marks returns the marks of one kind of all subjects, oldest first.
+	Marks(ctx context.Context, kind string) ([]Mark, error)
 }
 
 // ErrNotFound means that no segment has the given id.
@@ -212,14 +214,16 @@ type Clearing struct {
 	Free    bool // the provider's cache had expired, so clearing cost nothing
 }
 
-// Mark is a change to a session's context that was made by the client, such as a
-// compaction.
+// Mark is what happened to a session at a time, such as a compaction by the client.
 type Mark struct {
-	Session, Project, Kind, Detail string
+	Subject, Session, Project, Kind, Detail string
 }
 
-// Compacted is the kind of mark for a compaction.
-const Compacted = "compacted"
+// The kinds of marks.
+const (
+	Compacted = "compacted"
+	LeftAlone = "left alone" // the API refused a changed request: nothing of the session is changed any more
+)
 
 // Limits bound the ledger. The zero value sets no limit.
 type Limits struct {

@@ -237,6 +237,11 @@ func (w *ledgerTest) sessions() {
 	w.changed(contextgc.Pin, pinned)
 	require.NoError(w, w.AddMark(w.Context(), contextgc.Mark{Session: "s", Kind: contextgc.Compacted}))
 	assert.Equal(w, []contextgc.Tier{contextgc.Stashed, contextgc.Working, contextgc.Working}, []contextgc.Tier{w.of(shown).Tier, w.of(pinned).Tier, w.of(other).Tier})
+	alone := contextgc.Mark{Session: "t", Project: "p", Kind: contextgc.LeftAlone, Detail: "it was refused"}
+	require.NoError(w, w.AddMark(w.Context(), alone))
+	marks, err := w.Marks(w.Context(), contextgc.LeftAlone)
+	require.NoError(w, err)
+	assert.Equal(w, []contextgc.Mark{alone}, marks)
 }
 
 // forget removes what is asked for, pinned segments too, and nothing else.

@@ -59,7 +59,7 @@ var apis = []api{
 			return h
 		},
 		func(h []any, system string, tools []any) []any {
-			return object{"model", "claude", "max_tokens", 1000, "tools", tools, "system", system, "messages", h}
+			return object{"model", "claude-opus-5", "max_tokens", 1000, "tools", tools, "system", system, "messages", h}
 		}},
 	{"OpenAI Responses", "/v1/responses",
 		func(h []any, s sessions.Step) []any {

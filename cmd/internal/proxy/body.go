@@ -33,11 +33,14 @@ func readBody(r *http.Request) (body []byte, rest bool, err error) {
 	if err != nil {
 		tail = failing{err}
 	}
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(buf.Bytes()), tail), r.Body}
+	r.Body = readCloser{io.MultiReader(bytes.NewReader(buf.Bytes()), tail), r.Body}
 	return nil, true, err
+}
+
+// readCloser reads from one and closes the other.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }
 
 type failing struct{ err error }
@@ -87,4 +90,17 @@ func setBody(r *http.Request, body []byte, changed bool) {
 	if changed {
 		r.Header.Del("Content-Encoding")
 	}
+}
+
+// unpacked returns a part of an answer without its compression, as far as that can be taken away.
+func unpacked(part []byte, packed string) []byte {
+	if packed == "" {
+		return part
+	}
+	z, err := gzip.NewReader(bytes.NewReader(part))
+	if packed != "gzip" || err != nil {
+		return nil
+	}
+	plain, _ := io.ReadAll(io.LimitReader(z, 16<<20)) // the middle may be missing; the text before it is used
+	return plain
 }

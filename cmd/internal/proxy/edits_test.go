@@ -27,7 +27,7 @@ var renderings = map[string]func([]step) []byte{
 				map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": s.id, "name": "Bash", "input": map[string]any{"command": s.command}}}},
 				map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": s.id, "content": s.output}}})
 		}
-		return ordered("model", "claude", "system", strings.Repeat("You are an agent. ", 2000), "messages", m)
+		return ordered("model", "claude-opus-5", "system", strings.Repeat("You are an agent. ", 2000), "messages", m)
 	},
 	"/v1beta/models/gemini-3-pro:generateContent": func(list []step) []byte {
 		c := []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "fix the bug"}}}}

@@ -76,7 +76,7 @@ func TestWhatTheClientBreaksIsFree(t *testing.T) {
 		change func([]byte) []byte
 		free   bool
 	}{
-		"another model":                               {replace(`"model":"claude"`, `"model":"claude-2"`), true},
+		"another model":                               {replace(`"model":"claude-opus-5"`, `"model":"claude-opus-4-8"`), true},
 		"another tool list":                           {replace(`"model"`, `"tools":[{"name":"other"}],"model"`), true},
 		"another system prompt":                       {replace(`You are an agent.`, `You are another agent.`), true},
 		"an edited history":                           {replace(`output of call 0,`, `edited output of call 0,`), true},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -23,7 +24,9 @@ type Health struct {
 	Ledger   string `json:"ledger,omitempty"`
 	Message  string `json:"message,omitempty"`
 	Requests int64  `json:"requests"`
-	Replaced int64  `json:"replaced"` // results that were pruned or cleared by this process
+	Replaced int64  `json:"replaced"`                 // results that were pruned or cleared by this process
+	Alone    int    `json:"left_alone"`               // sessions in which nothing is changed any more, because the API refused a change
+	AloneWhy string `json:"left_alone_why,omitempty"` // of the latest of them
 	Version  string `json:"version"`
 }
 
@@ -139,6 +142,7 @@ func (s *server) reopen(ctx context.Context) *work {
 
 // state returns the proxy's report on itself. It first checks that the ledger is still there.
 func (s *server) state(ctx context.Context) Health {
+	alone, why := 0, ""
 	if s.runs != nil {
 		w, decides := s.worker(ctx)
 		if w != nil && decides {
@@ -150,6 +154,9 @@ func (s *server) state(ctx context.Context) Health {
 				s.health.failed(w, err)
 			}
 		}
+		if w != nil {
+			alone, why = w.engine.Alone(ctx)
+		}
 	}
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
@@ -158,7 +165,17 @@ func (s *server) state(ctx context.Context) Health {
 	if now.Message != "" {
 		now.Status = Passing
 	}
+	now.Alone, now.AloneWhy = alone, why
 	return now
+}
+
+// Changes says in words what the proxy has changed, and in which sessions it changes nothing any more.
+func (h Health) Changes() string {
+	text := fmt.Sprintf("%d results replaced", h.Replaced)
+	if h.Alone > 0 {
+		text += fmt.Sprintf("; sessions left alone: %d (%s)", h.Alone, h.AloneWhy)
+	}
+	return text
 }
 
 // answerHealth answers GET /healthz. The answer is 200 in any case, because the API can be reached through the proxy.

@@ -189,7 +189,7 @@ func claudeHistory(n int) []byte {
 	if blocks, ok := last["content"].([]any); ok {
 		blocks[len(blocks)-1].(map[string]any)["cache_control"] = map[string]any{"type": "ephemeral"}
 	}
-	return ordered("model", "claude", "stream", true, "system", strings.Repeat("You are an agent. ", 2000), "messages", m)
+	return ordered("model", "claude-opus-5", "stream", true, "system", strings.Repeat("You are an agent. ", 2000), "messages", m)
 }
 
 func responsesHistory(n int) []byte {

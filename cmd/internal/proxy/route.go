@@ -20,10 +20,10 @@ func newServer(upstream *url.URL, r *clearing.Runs, emit func(event.Event)) *ser
 	s := &server{upstream: upstream, runs: r, patience: decideWithin, emit: emit, health: health{emit: emit, retry: tryAgainAfter}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
-		Transport: &http.Transport{
+		Transport: again{&http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 128,
 			IdleConnTimeout: 90 * time.Second, DisableCompression: true, // bodies are forwarded as they are
-		},
+		}},
 		ModifyResponse: s.listen, ErrorHandler: s.unreachable,
 		ErrorLog: log.New(io.Discard, "", 0), // standard error belongs to the event log
 	}

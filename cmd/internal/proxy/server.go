@@ -85,12 +85,30 @@ func (s *server) prepare(r *http.Request, a *wire.API) *http.Request {
 	if x == nil || len(x.outcome.Body) == 0 || bytes.Equal(x.outcome.Body, plain) {
 		setBody(r, body, false)
 	} else {
+		r = s.received(r, x, body).with(r)
 		setBody(r, x.outcome.Body, true)
 	}
 	if x == nil {
 		return r
 	}
 	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+}
+
+// received returns the body as it came, for the case that the upstream refuses the changed one. The session is then left alone;
+// the answer does not wait for the ledger.
+func (s *server) received(r *http.Request, x *exchange, body []byte) *received {
+	ctx := context.WithoutCancel(r.Context())
+	return &received{body: body, encoding: r.Header["Content-Encoding"], sent: func(why clearing.Refusal) {
+		x.outcome = clearing.Outcome{} // nothing was replaced in what is answered
+		if why == "" {
+			return
+		}
+		s.feeding.Go(func() {
+			if err := x.engine.LeaveAlone(ctx, x.api.Name, x.session, why); err != nil {
+				s.emit(event.New("mcp_pruner.warning", "", event.Facts{"message": "a session is left alone until this process ends, because that cannot be stored: " + err.Error()}))
+			}
+		})
+	}}
 }
 
 // understand parses the request and decides on its replacements. It returns nil if the request is not

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"bytes"
-	"compress/gzip"
 	"io"
 	"net/http"
 
@@ -68,15 +66,4 @@ func (l *listener) Close() error {
 	return l.ReadCloser.Close()
 }
 
-func (l *listener) text() []byte {
-	all := append(l.head, l.tail...)
-	if l.packed == "" {
-		return all
-	}
-	z, err := gzip.NewReader(bytes.NewReader(all))
-	if l.packed != "gzip" || err != nil {
-		return nil
-	}
-	plain, _ := io.ReadAll(io.LimitReader(z, 16<<20)) // the middle may be missing; the text before it is used
-	return plain
-}
+func (l *listener) text() []byte { return unpacked(append(l.head, l.tail...), l.packed) }

@@ -34,7 +34,7 @@ func proxyOf(ctx context.Context, p command.Process, c initcmd.Proxied) finding 
 	case now.Status != proxy.OK:
 		return finding{c.Client, fmt.Sprintf("the proxy at %s %s: %s", c.Address, proxyPasses, now.Message), proxyPasses}
 	}
-	return finding{what: c.Client, found: fmt.Sprintf("proxy at %s answers (policy %s, %d requests, %d results replaced)", c.Address, now.Policy, now.Requests, now.Replaced)}
+	return finding{what: c.Client, found: fmt.Sprintf("proxy at %s answers (policy %s, %d requests, %s)", c.Address, now.Policy, now.Requests, now.Changes())}
 }
 
 // remedy says how a client's proxy comes to answer. Where another program listens, a start would only fail.

@@ -72,7 +72,7 @@ func (s *Store) LastUse(ctx context.Context, session string) (last time.Time, er
 // AddMark implements contextgc.Sessions.
 func (s *Store) AddMark(ctx context.Context, m contextgc.Mark) error {
 	err := s.db.Write(ctx, func(ctx context.Context, q postgres.Querier) error {
-		owner, session := subject.Of(ctx), postgres.Text(m.Session)
+		owner, session := ownerOf(ctx, m.Subject), postgres.Text(m.Session)
 		if m.Kind == contextgc.Compacted {
 			if _, err := q.Exec(ctx, `UPDATE mcp_pruner.segments SET tier = 'stashed' WHERE subject = $1 AND session = $2 AND tier = 'working' AND NOT pinned`, owner, session); err != nil {
 				return err
@@ -86,4 +86,19 @@ func (s *Store) AddMark(ctx context.Context, m contextgc.Mark) error {
 		return fmt.Errorf("a mark into the database: %w", err)
 	}
 	return nil
+}
+
+// Marks implements contextgc.Sessions.
+func (s *Store) Marks(ctx context.Context, kind string) (list []contextgc.Mark, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context, q postgres.Querier) error {
+		rows, err := q.Query(ctx, `SELECT subject, session, project, kind, detail FROM mcp_pruner.marks WHERE kind = $1 ORDER BY seq`, kind)
+		if err == nil {
+			list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[contextgc.Mark])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list marks of the database: %w", err)
+	}
+	return list, nil
 }

@@ -107,3 +107,20 @@ func (s *Store) AddMark(ctx context.Context, m contextgc.Mark) error {
 	}
 	return nil
 }
+
+// Marks implements contextgc.Sessions.
+func (s *Store) Marks(ctx context.Context, kind string) (list []contextgc.Mark, err error) {
+	rows, err := s.file.DB().QueryContext(ctx, `SELECT session, project, kind, detail FROM marks WHERE kind = ? ORDER BY seq`, kind)
+	if err != nil {
+		return nil, fmt.Errorf("list marks: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var m contextgc.Mark
+		if err := rows.Scan(&m.Session, &m.Project, &m.Kind, &m.Detail); err != nil {
+			return nil, fmt.Errorf("list marks: %w", err)
+		}
+		list = append(list, m)
+	}
+	return list, rows.Err()
+}

@@ -31,6 +31,7 @@ func parseMessages(b []byte) (*Conversation, error) {
 		return nil, err
 	}
 	c.system, c.base = found[1], []span{found[4], found[1], found[2]}
+	c.Model, c.Signs = found[4].text(c.body), true
 	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
 	if err := c.items(found[0], c.message); err != nil {
 		return nil, err
@@ -93,6 +94,9 @@ func (c *Conversation) answerBlock(block span) error {
 	case kind == "tool_use" && found[4].to > 0:
 		c.called(found[2].text(c.body), found[3].text(c.body), found[4], false)
 	default: // thinking, and block types added later
+		if kind == "thinking" || kind == "redacted_thinking" {
+			c.think(block)
+		}
 		c.answered(block)
 	}
 	return nil

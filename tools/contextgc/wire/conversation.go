@@ -18,6 +18,8 @@ type Conversation struct {
 	document
 	Owner   string        // whose it is, mixed into every key; "": the owner of the machine
 	Session string        // the client's session id, or a hash of the conversation's beginning
+	Model   string        // that the request asks; "": it does not say
+	Signs   bool          // its thinking is in the form of Anthropic's API
 	Base    int           // bytes of the system prompt and the tool definitions
 	Life    time.Duration // how long the provider's cache keeps this request after its last use, at least
 	Turns   []Turn
@@ -27,8 +29,9 @@ type Conversation struct {
 	base   []span  // model, system prompt, and at the end the tools
 	folder *string // the folder in which the client says it works, once it was looked for
 
-	open map[string][]*Use // calls without a result so far, by call id; the last one of an id stays
-	said string            // the model's latest words
+	open    map[string][]*Use // calls without a result so far, by call id; the last one of an id stays
+	said    string            // the model's latest words
+	thought int               // where the model's latest thinking begins; 0: there is none
 }
 
 // Turn is the part of a history between two model calls: the answer to the first call, and the input that
@@ -87,6 +90,9 @@ func (c *Conversation) Text(r *Result) string {
 	}
 	return strings.Join(parts, "\n")
 }
+
+// ThoughtAfter reports whether thinking of the model stands anywhere after a result, or after the call with these arguments.
+func (c *Conversation) ThoughtAfter(r *Result) bool { return r.at.from < c.thought }
 
 // HasText reports whether a result has a text, even an empty one.
 func (r *Result) HasText() bool { return len(r.texts) > 0 }
@@ -169,6 +175,9 @@ func (c *Conversation) answered(v span) {
 	c.Last().Answer += v.to - v.from
 	c.Last().parts = append(c.Last().parts, v)
 }
+
+// think records thinking of the model, a part of its answer.
+func (c *Conversation) think(v span) { c.thought = v.from }
 
 // word records words of the person or the client.
 func (c *Conversation) word(v span) {

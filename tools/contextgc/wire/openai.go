@@ -86,6 +86,7 @@ func parseChat(b []byte) (*Conversation, error) {
 		return nil, err
 	}
 	c.Base, c.base = found[1].to-found[1].from, []span{found[3], found[1]}
+	c.Model = found[3].text(b)
 	c.keeps(found[4])
 	if err := c.items(found[0], c.chatMessage); err != nil {
 		return nil, err
@@ -95,9 +96,15 @@ func parseChat(b []byte) (*Conversation, error) {
 }
 
 func (c *Conversation) chatMessage(m span) error {
-	found, err := c.members(m, "role", "content", "tool_calls", "tool_call_id")
+	found, err := c.members(m, "role", "content", "tool_calls", "tool_call_id", "thinking_blocks", "reasoning_details")
 	if err != nil {
 		return err
+	}
+	for i, thinking := range found[4:] { // of Anthropic's models, in the forms of LiteLLM and OpenRouter
+		if thinking.to-thinking.from > len("[]") && thinking.isArray(c.body) {
+			c.think(thinking)
+			c.Signs = c.Signs || i == 0
+		}
 	}
 	switch found[0].text(c.body) {
 	case "assistant":

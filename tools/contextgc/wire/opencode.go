@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 )
@@ -51,10 +52,11 @@ func ParseOpencode(b []byte) (*Conversation, error) {
 		if err != nil || found[0].to == 0 || found[1].to == 0 {
 			return errShape
 		}
-		info, err := c.members(found[0], "role")
+		info, err := c.members(found[0], "role", "modelID", "model")
 		if err != nil {
 			return err
 		}
+		c.opencodeModel(info[1], info[2])
 		model := info[0].text(b) == "assistant"
 		return c.items(found[1], func(part span) error { return c.opencodePart(part, model) })
 	})
@@ -65,8 +67,21 @@ func ParseOpencode(b []byte) (*Conversation, error) {
 	return c, nil
 }
 
+// opencodeModel records the model that a message names: of an answer the one that gave it, of a person's words the one that they
+// are for. The last one counts.
+func (c *Conversation) opencodeModel(id, model span) {
+	if model.to > 0 && model.isObject(c.body) {
+		if found, err := c.members(model, "modelID"); err == nil {
+			id = found[0]
+		}
+	}
+	if name := id.text(c.body); name != "" {
+		c.Model = name
+	}
+}
+
 func (c *Conversation) opencodePart(part span, model bool) error {
-	found, err := c.members(part, "type", "text", "callID", "tool", "state")
+	found, err := c.members(part, "type", "text", "callID", "tool", "state", "metadata")
 	if err != nil {
 		return err
 	}
@@ -86,6 +101,8 @@ func (c *Conversation) opencodePart(part span, model bool) error {
 	case kind == "text" && found[1].to > 0:
 		c.word(found[1])
 	case kind == "reasoning":
+		c.think(part)
+		c.Signs = c.Signs || bytes.Contains(found[5].of(c.body), []byte(`"anthropic"`))
 		c.answered(part)
 	} // other parts, such as step-finish, are not sent to the model
 	return nil

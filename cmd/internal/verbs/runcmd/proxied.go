@@ -97,7 +97,7 @@ func (r *request) proxyOptions(plan redirect.Plan) proxy.Options {
 
 // said returns a proxy's last report in words.
 func said(h proxy.Health) string {
-	text := fmt.Sprintf("%d requests through the proxy, %d results replaced (policy %s)", h.Requests, h.Replaced, h.Policy)
+	text := fmt.Sprintf("%d requests through the proxy, %s (policy %s)", h.Requests, h.Changes(), h.Policy)
 	if h.Status != proxy.OK {
 		text += "; at the end nothing was replaced: " + h.Message
 	}

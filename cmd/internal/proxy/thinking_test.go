@@ -1,0 +1,231 @@
+package proxy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
+)
+
+const countPath = messagesPath + "/count_tokens"
+
+// talk is a session of a client of Anthropic's API whose model thinks.
+type talk struct {
+	t        *testing.T
+	r        *rig
+	model    string
+	messages []any
+	refused  []string
+}
+
+func newTalk(t *testing.T, r *rig, model string) *talk {
+	k := &talk{t: t, r: r, model: model, messages: []any{map[string]any{"role": "user", "content": "fix the bug"}}}
+	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
+		if _, message := tooltest.CheckThinking(r.up.last()); message != "" {
+			k.refused = append(k.refused, message)
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, message)
+			return
+		}
+		_, _ = io.WriteString(w, `{}`)
+	}
+	return k
+}
+
+func (k *talk) body() []byte {
+	return ordered("model", k.model, "system", strings.Repeat("You are an agent. ", 2000), "messages", k.messages)
+}
+
+// call sends the request, then adds the model's answer, which begins with thinking or does not, and the output of its call.
+func (k *talk) call(thinks bool) (sent []byte) {
+	sent = k.r.post(k.t, messagesPath, k.body())
+	n := len(k.messages) / 2
+	id := fmt.Sprintf("toolu_01A2b3C4d5E6f7G8h9%04d", n)
+	var answer []any
+	if thinks {
+		signature, err := tooltest.SignThinking(sent)
+		require.NoError(k.t, err)
+		answer = append(answer, map[string]any{"type": "thinking", "thinking": "hm", "signature": signature})
+	}
+	k.messages = append(k.messages,
+		map[string]any{"role": "assistant", "content": append(answer, map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": fmt.Sprintf("run %d", n)}})},
+		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": output(n)}}})
+	return sent
+}
+
+// Of a model that binds its thinking, and of one that is not known, nothing is cleared before thinking: no request is refused.
+// What stands behind the last thinking is cleared as ever, and stays so when the model thinks again.
+func TestNothingIsClearedBeforeBoundThinking(t *testing.T) {
+	for _, model := range []string{"claude-opus-5-5", "claude-fable-5-2", "claude-saga-1"} {
+		k := newTalk(t, newRig(t, database(t), GC), model)
+		for range 25 {
+			sent := k.call(true)
+			require.Zero(t, cleared(sent))
+		}
+		for range 25 {
+			k.call(false)
+		}
+		sent := string(k.call(true))
+		assert.Greater(t, strings.Count(sent, "[cleared "), 10, "%s: behind the thinking", model)
+		for n := range 24 {
+			assert.True(t, strings.Contains(sent, fmt.Sprintf("output of call %d,", n)), "result %d stands before the last of the thinking", n)
+		}
+		for range 10 {
+			next := string(k.call(true))
+			assert.Equal(t, strings.Count(sent, "[cleared "), strings.Count(next, "[cleared "), "decisions in force stay, and there are no new ones")
+		}
+		assert.Empty(t, k.refused, model)
+	}
+	k := newTalk(t, newRig(t, database(t), GC), "claude-opus-5")
+	k.r.up.answer = nil // its API checks nothing
+	for range 25 {
+		k.call(true)
+	}
+	assert.Positive(t, cleared(k.r.up.last()))
+}
+
+// A new result was never sent: what thinks later is bound to what is sent of it.
+func TestNewResultsOfBoundModelsArePruned(t *testing.T) {
+	r := newRig(t, database(t), Both)
+	k := newTalk(t, r, "claude-opus-5-5")
+	k.call(true)
+	last := k.messages[len(k.messages)-1].(map[string]any)["content"].([]any)[0].(map[string]any)
+	last["content"] = passed("package", "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\tpackage/totals\t0.01s")
+	for range 5 {
+		assert.Contains(t, string(k.call(true)), "mcp-pruner recover prn_")
+	}
+	assert.Empty(t, k.refused)
+}
+
+// refusing lets an upstream refuse each request in which something was cleared.
+func refusing(r *rig, status int, message string) {
+	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
+		if bytes.Contains(r.up.last(), []byte("[cleared ")) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, message)
+			return
+		}
+		_, _ = io.WriteString(w, `{"usage":{"input_tokens":7}}`)
+	}
+}
+
+// A refusal of a changed body never reaches the client: the body is sent once more as it came, packed or not, and the session is
+// left alone from then on, by a new process, too. The proxy's report and the log say so.
+func TestARefusedChangeLeavesTheSessionAlone(t *testing.T) {
+	packings := map[string]func([]byte) []byte{
+		"": func(b []byte) []byte { return b },
+		"gzip": func(b []byte) []byte {
+			var out bytes.Buffer
+			z := gzip.NewWriter(&out)
+			_, _ = z.Write(b)
+			_ = z.Close()
+			return out.Bytes()
+		},
+		"zstd": func(b []byte) []byte {
+			z, _ := zstd.NewWriter(nil)
+			return z.EncodeAll(b, nil)
+		},
+	}
+	for packing, pack := range packings {
+		file := database(t)
+		r := newRig(t, file, GC)
+		refusing(r, http.StatusBadRequest, `{"type":"error","error":{"type":"invalid_request_error","message":"no"}}`)
+		send := func(r *rig, path string, n int) string {
+			q, err := http.NewRequest(http.MethodPost, r.proxy.URL+path, bytes.NewReader(pack(claudeHistory(n))))
+			require.NoError(t, err)
+			if packing != "" {
+				q.Header.Set("Content-Encoding", packing)
+			}
+			res, err := http.DefaultClient.Do(q)
+			require.NoError(t, err)
+			answer, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			require.Equal(t, http.StatusOK, res.StatusCode, "%s: %s", packing, answer)
+			r.server.feeding.Wait()
+			return string(r.up.last())
+		}
+		assert.Equal(t, string(pack(claudeHistory(40))), send(r, messagesPath, 40), packing)
+		require.Len(t, r.up.bodies, 2, "sent once more")
+		assert.Equal(t, packing, r.up.heads[1].Get("Content-Encoding"))
+		for n := 41; n < 45; n++ {
+			assert.Equal(t, string(pack(claudeHistory(n))), send(r, messagesPath, n), packing)
+		}
+		assert.Equal(t, string(pack(claudeHistory(44))), send(r, countPath, 44), packing)
+		require.Len(t, r.up.bodies, 7, "nothing else was sent twice")
+		assert.Equal(t, 1, strings.Count(strings.Join(r.logged(), " "), "proxy.left_alone"))
+		state := r.server.state(t.Context())
+		assert.Equal(t, []any{OK, 1, string(clearing.Changed)}, []any{state.Status, state.Alone, state.AloneWhy})
+		assert.Contains(t, state.Changes(), "sessions left alone: 1 (the API refused a changed request")
+		assert.Zero(t, r.usages[0].Cleared, "what was answered had nothing replaced")
+
+		again := newRig(t, file, GC) // a new process
+		again.advance(time.Hour)
+		refusing(again, http.StatusBadRequest, "no")
+		assert.Equal(t, 1, again.server.state(t.Context()).Alone)
+		assert.Equal(t, string(pack(claudeHistory(60))), send(again, messagesPath, 60), packing)
+		assert.Len(t, again.up.bodies, 1)
+		other := bytes.Replace(claudeHistory(40), []byte("fix the bug"), []byte("add a test"), 1)
+		again.up.answer = nil
+		assert.Contains(t, string(again.post(t, messagesPath, other)), "[cleared ", "another session")
+	}
+}
+
+// An API that counts tokens makes the same check.
+func TestARefusedCountIsAskedOnceMore(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	r.post(t, messagesPath, claudeHistory(40))
+	refusing(r, http.StatusBadRequest, `{"error":{"message":"thinking block is bound to a different conversation"}}`)
+	assert.Equal(t, string(claudeHistory(40)), string(r.post(t, countPath, claudeHistory(40))))
+	r.server.feeding.Wait()
+	assert.Equal(t, string(clearing.BoundThinking), r.server.state(t.Context()).AloneWhy)
+	assert.Equal(t, string(claudeHistory(41)), string(r.post(t, messagesPath, claudeHistory(41))))
+}
+
+// Of a request that is refused as it came, too, the change is not the reason: the answer passes, the request was sent twice and not
+// more often, and what is in force stays so. So does another status than 400, which says nothing of the body.
+func TestARequestThatIsWrongByItself(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusRequestEntityTooLarge} {
+		r := newRig(t, database(t), GC)
+		before := string(r.post(t, messagesPath, claudeHistory(40)))
+		require.Contains(t, before, "[cleared ")
+		r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, `{"error":{"message":"max_tokens is too large"}}`)
+		}
+		res, err := http.Post(r.proxy.URL+messagesPath, "application/json", bytes.NewReader(claudeHistory(40)))
+		require.NoError(t, err)
+		answer, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		assert.Equal(t, status, res.StatusCode)
+		assert.Contains(t, string(answer), "max_tokens is too large")
+		if status == http.StatusBadRequest {
+			assert.Len(t, r.up.bodies, 3)
+		} else {
+			assert.Len(t, r.up.bodies, 2)
+		}
+		r.up.answer = nil
+		assert.Equal(t, before, string(r.post(t, messagesPath, claudeHistory(40))))
+		assert.Zero(t, r.server.state(t.Context()).Alone)
+	}
+}
+
+// The report is JSON that others read.
+func TestHealthNamesTheSessionsLeftAlone(t *testing.T) {
+	text, err := json.Marshal(Health{Alone: 2, AloneWhy: "why"})
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"left_alone":2,"left_alone_why":"why"`)
+}

@@ -1,0 +1,71 @@
+package clearing
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+)
+
+// Refusal is why a session is left alone: an API answered 400 to a request that had been changed.
+type Refusal string
+
+// The refusals. Their texts are those of the log and of the proxy's report on itself.
+const (
+	BoundThinking Refusal = "the API refused a changed request, because thinking in it is bound to what stood before it"
+	Changed       Refusal = "the API refused a changed request, and took it as it came"
+)
+
+// alone are the sessions whose requests pass through as they come. They outlive the ledger: it may be lost and opened anew.
+type alone struct {
+	mu       sync.Mutex
+	sessions map[aloneKey]bool
+	why      string    // the latest of them does
+	looked   time.Time // time of the latest check of the store for those of other processes
+}
+
+// aloneKey is a session of a subject.
+type aloneKey struct{ subject, session string }
+
+// add adds sessions. It reports whether one of them is new.
+func (a *alone) add(marks ...contextgc.Mark) (added bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sessions == nil {
+		a.sessions = make(map[aloneKey]bool)
+	}
+	for _, m := range marks {
+		if key := (aloneKey{m.Subject, m.Session}); !a.sessions[key] {
+			a.sessions[key], a.why, added = true, m.Detail, true
+		}
+	}
+	return added
+}
+
+// has reports whether a session of the context's subject is one of them.
+func (a *alone) has(ctx context.Context, session string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sessions[aloneKey{subject.Of(ctx), session}]
+}
+
+// read adds, at most once per second, the sessions that earlier and other processes stored.
+func (a *alone) read(ctx context.Context, store contextgc.Ledger, now time.Time) error {
+	a.mu.Lock()
+	fresh := now.Sub(a.looked) < time.Second
+	a.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	marks, err := store.Marks(ctx, contextgc.LeftAlone)
+	if err != nil {
+		return err
+	}
+	a.add(marks...)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.looked = now
+	return nil
+}
