@@ -1,10 +1,14 @@
 package mockmodel
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
 // messages answers a request to the Messages API as Claude Code uses it. A request without tools is not a model turn:
@@ -18,7 +22,8 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 			Role string `json:"role"`
 		} `json:"messages"`
 	}
-	if !m.receive(w, r, &body, func() bool { return len(body.Tools) > 0 }) {
+	raw, ok := m.accept(w, r)
+	if !ok || !m.receive(w, r, &body, func() bool { return len(body.Tools) > 0 }) {
 		return
 	}
 	turn := Turn{Text: "ok"}
@@ -31,9 +36,14 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 		}
 		turn = m.turn(taken)
 	}
+	content := contentBlocks(taken, turn)
+	if m.Thinks && len(body.Tools) > 0 {
+		signature, _ := tooltest.SignThinking(raw) // it is valid JSON
+		content = append([]map[string]any{{"type": "thinking", "thinking": fmt.Sprintf("Thought %d.", taken), "signature": signature}}, content...)
+	}
 	message := map[string]any{
 		"id": fmt.Sprintf("msg_%d", taken), "type": "message", "role": "assistant", "model": body.Model,
-		"content": contentBlocks(taken, turn), "stop_reason": stopReason(turn), "stop_sequence": nil,
+		"content": content, "stop_reason": stopReason(turn), "stop_sequence": nil,
 		"usage": map[string]any{"input_tokens": 100, "output_tokens": 10},
 	}
 	if !body.Stream {
@@ -41,6 +51,37 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	stream(w, messageEvents(message)...)
+}
+
+func (m *Model) countTokens(w http.ResponseWriter, r *http.Request) {
+	if _, ok := m.accept(w, r); ok {
+		writeJSON(w, map[string]any{"input_tokens": 10})
+	}
+}
+
+// accept reads a request, checks it as the Messages API does, and answers it if that fails.
+func (m *Model) accept(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return nil, false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	dropped, message := tooltest.CheckThinking(body)
+	if message == "" && m.Refuses != nil {
+		message = m.Refuses(body)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dropped += dropped
+	if message == "" {
+		return body, true
+	}
+	m.refused = append(m.refused, message)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = io.WriteString(w, asJSON(map[string]any{"type": "error", "error": map[string]any{"type": "invalid_request_error", "message": message}}))
+	return nil, false
 }
 
 func stopReason(t Turn) string {
@@ -80,17 +121,22 @@ func messageEvents(message map[string]any) []map[string]any {
 }
 
 func blockEvents(i int, block map[string]any) []map[string]any {
-	var empty, delta map[string]any
-	if block["type"] == "text" {
+	var empty map[string]any
+	var deltas []map[string]any
+	switch block["type"] {
+	case "thinking":
+		empty = map[string]any{"type": "thinking", "thinking": "", "signature": ""}
+		deltas = []map[string]any{{"type": "thinking_delta", "thinking": block["thinking"]}, {"type": "signature_delta", "signature": block["signature"]}}
+	case "text":
 		empty = map[string]any{"type": "text", "text": ""}
-		delta = map[string]any{"type": "text_delta", "text": block["text"]}
-	} else {
+		deltas = []map[string]any{{"type": "text_delta", "text": block["text"]}}
+	default:
 		empty = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"], "input": map[string]any{}}
-		delta = map[string]any{"type": "input_json_delta", "partial_json": asJSON(block["input"])}
+		deltas = []map[string]any{{"type": "input_json_delta", "partial_json": asJSON(block["input"])}}
 	}
-	return []map[string]any{
-		{"type": "content_block_start", "index": i, "content_block": empty},
-		{"type": "content_block_delta", "index": i, "delta": delta},
-		{"type": "content_block_stop", "index": i},
+	events := []map[string]any{{"type": "content_block_start", "index": i, "content_block": empty}}
+	for _, delta := range deltas {
+		events = append(events, map[string]any{"type": "content_block_delta", "index": i, "delta": delta})
 	}
+	return append(events, map[string]any{"type": "content_block_stop", "index": i})
 }

@@ -37,10 +37,19 @@ type Model struct {
 	// Counts lets Chat Completions report a token per four bytes of the request, as a model would, not always the same number.
 	Counts bool
 
+	// Thinks lets each answer of the Messages API begin with thinking. As by its documentation, thinking that is sent back is
+	// checked: it is bound to everything that stood before it.
+	Thinks bool
+
+	// Refuses returns why a request to the Messages API is answered 400, or "". Nil: never.
+	Refuses func(body []byte) string
+
 	mux      *http.ServeMux
 	turns    []Turn
 	mu       sync.Mutex
 	requests []Request
+	refused  []string
+	dropped  int
 }
 
 // Request is a client's request for a model turn.
@@ -56,9 +65,7 @@ func New(turns ...Turn) *Model {
 	m.mux.HandleFunc("POST /v1/messages", m.messages)
 	m.mux.HandleFunc("POST /v1/chat/completions", m.chat)
 	m.mux.HandleFunc("POST /v1beta/models/", m.gemini)
-	m.mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, map[string]any{"input_tokens": 10})
-	})
+	m.mux.HandleFunc("POST /v1/messages/count_tokens", m.countTokens)
 	return m
 }
 
@@ -82,6 +89,14 @@ func (m *Model) Requests() []Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]Request(nil), m.requests...)
+}
+
+// Refused lists the messages with which requests to the Messages API were refused, and returns how many blocks of thinking were
+// dropped because a request asked for that in place of a refusal.
+func (m *Model) Refused() (messages []string, dropped int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]string(nil), m.refused...), m.dropped
 }
 
 // turn runs and returns the script's turn that follows the given number of turns. After the last turn it returns
