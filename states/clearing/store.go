@@ -138,7 +138,11 @@ func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool
 	var of []int // the change of each entry
 	for i, ch := range changes {
 		text := w.Text(ch.result)
-		if changes[i].id = cmp.Or(w.cutBefore(ctx, text), w.recovered(ctx, ch.result)); changes[i].id != "" {
+		if id, e := w.cutBefore(ctx, text); e.Shows(text) { // once the text is cleared, the same id brings the original back
+			changes[i].id = id
+			continue
+		}
+		if changes[i].id = w.recovered(ctx, ch.result); changes[i].id != "" {
 			continue
 		}
 		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
@@ -152,17 +156,17 @@ func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool
 	return ids, err
 }
 
-// cutBefore returns the id of the original of a text that a hook has cut, if the agent may read it; "" for any other text. Once
-// the text is cleared, the same id brings the original back.
-func (w *walk) cutBefore(ctx context.Context, text string) string {
-	id := existing.CutID(text)
-	if id == "" {
-		return ""
+// cutBefore returns the id in the header of a text that a hook seems to have cut, and its entry, if the agent may read the original;
+// "" for any other text. Whether it is what the hook showed, and not a text that only begins like it, the entry knows.
+func (w *walk) cutBefore(ctx context.Context, text string) (id string, e archive.Entry) {
+	if id = existing.CutID(text); id == "" {
+		return "", e
 	}
-	if e, err := w.Index.Find(ctx, id); err != nil || !e.MayBeReadIn(w.WorkingFolder()) {
-		return "" // the text only looks like one
+	e, err := w.Index.Find(ctx, id)
+	if err != nil || !e.MayBeReadIn(w.WorkingFolder()) {
+		return "", archive.Entry{}
 	}
-	return id
+	return id, e
 }
 
 // recovered returns the id of the original that a result is, whole, because the agent brought it back; "" for any other result.
@@ -234,7 +238,7 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 	if r.Fixed || w.bound(r) || r.Bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
-	if w.cutBefore(ctx, w.Text(r)) != "" {
+	if id, _ := w.cutBefore(ctx, w.Text(r)); id != "" {
 		return nil
 	}
 	call := w.calls[r.Index]

@@ -113,8 +113,9 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 	_, first := r.Body.Original()
 	records := openRecords(s.dir)
 	defer records.close()
+	originals := archive.In(s.dir)
 	m := existing.Machine{
-		Client: c.Name, Keep: archive.In(s.dir).From(s.project(f.Folder), first), Emit: records.emit,
+		Client: c.Name, Keep: originals.From(s.project(f.Folder), first), Emit: records.emit,
 		Observers: append(records.observers, spool), Back: s.wayBack(c.Name),
 	}
 	replacement, ok, err := m.Prune(ctx, r)
@@ -140,6 +141,7 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 		spool.Sent(size)
 	}
 	if err == nil {
+		_ = originals.Index.Show(replacement.ID, existing.Text(r.Body, replacement.Cut, replacement.Way)) // else a clearing gets an id of its own
 		s.note(c, f, r.Call, replacement.ID, tokens.Claude(f.shown(r.Body)), tokens.Claude(f.sent(replacement, r.Body)))
 	}
 }

@@ -12,25 +12,36 @@ import (
 )
 
 // What a hook cut is not cut again, and once it is cleared, its id brings back the original and not what the hook left. A text
-// that only looks like one is a result like any other.
+// that only looks like one is a result like any other: so is one with a header and an id that are known, but with another text
+// below them, which gets an id of its own and is recovered as it was.
 func TestWhatAHookCutKeepsItsID(t *testing.T) {
-	for name, known := range map[string]bool{"cut by a hook": true, "looks like it": false} {
+	type is struct{ known, shown bool }
+	for name, c := range map[string]is{"cut by a hook": {true, true}, "begins like it": {true, false}, "looks like it": {false, false}} {
 		r := newRig(t, database(t), Both)
 		id := "prn_00000000"
-		if known {
+		originals := archive.In(filesOf(r.engine).State)
+		if c.known {
 			var err error
-			id, err = archive.In(filesOf(r.engine).State).Put(passed("package", "the original"), "", 1)
+			id, err = originals.Put(passed("package", "the original"), "", 1)
 			require.NoError(t, err)
 		}
 		cut := existing.Header(existing.Cut{Kept: make([]int, 900), Total: 2000}, existing.DefaultBack+" "+id) + "\n" +
 			passed("package", "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\tpackage/totals\t0.01s")
+		if c.shown {
+			require.NoError(t, originals.Index.Show(id, cut+"\n"))
+		} else if c.known {
+			require.NoError(t, originals.Index.Show(id, cut[:len(cut)-1]))
+		}
 		list := append([]step{{id: idForms["long"](1000), command: "go test ./...", output: cut}}, steps(40, idForms["long"])...)
 		got := string(r.post(t, messagesPath, renderings[messagesPath](list[:1])))
-		assert.Equal(t, known, strings.Contains(got, `package/number5\t`), "%s: it is not cut again", name)
+		assert.Equal(t, c.known, strings.Contains(got, `package/number5\t`), "%s: it is not cut again", name)
 		for n := 2; n <= 40; n++ {
 			got = string(r.post(t, messagesPath, renderings[messagesPath](list[:n])))
 		}
-		assert.Equal(t, known, strings.Contains(got, "`"+existing.DefaultBack+" "+id+"` prints them]"), name)
+		assert.Equal(t, c.shown, strings.Contains(got, "`"+existing.DefaultBack+" "+id+"` prints them]"), name)
+		if !c.shown {
+			assert.Equal(t, cut, original(t, filesOf(r.engine), got), "%s: what stood there", name)
+		}
 	}
 }
 

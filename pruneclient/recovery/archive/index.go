@@ -31,6 +31,10 @@ type Entry struct {
 	Hash   string `json:"sha256"`           // of the text, in hex
 	First  int    `json:"first,omitempty"`  // number of the text's first line in its file; 0 means 1
 
+	// Shown is the hash of the cut text that the agent is shown in place of the text, in hex; "": it is not known. Without it
+	// anything that begins with the header of a cut could pass for that text.
+	Shown string `json:"shown,omitempty"`
+
 	// Project is the root of the project whose session stored the text. It is "" if nobody said which that is, as for the
 	// proxy and a client that does not name its folder.
 	Project string `json:"project,omitempty"`
@@ -56,6 +60,14 @@ func (e Entry) Sum() (sum [sha256.Size]byte) {
 
 // Is reports whether a text is the one that the entry was written for.
 func (e Entry) Is(text string) bool { return hashOf(text) == e.Sum() }
+
+// Shows reports whether a text is the one that an agent was shown in place of the entry's. Clients may take away space around it.
+func (e Entry) Shows(text string) bool { return e.Shown != "" && e.Shown == shownHash(text) }
+
+func shownHash(text string) string {
+	sum := hashOf(strings.TrimSpace(text))
+	return hex.EncodeToString(sum[:])
+}
 
 // hashOf returns the hash of a text. It copies a part of it at a time, where a conversion would copy all.
 func hashOf(text string) (sum [sha256.Size]byte) {
@@ -143,6 +155,27 @@ func create(path, content string) error {
 	_, err = f.WriteString(content)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// Show records the text that an agent is shown in place of the one with an id. The entry is replaced at once or not at all.
+func (x Index) Show(id, text string) error {
+	e, err := x.Find(id)
+	if err != nil {
+		return err
+	}
+	e.Shown = shownHash(text)
+	content, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	next := x.path(id) + ".next" // what a killed process leaves goes with the next cleaning: it is no id
+	if err := create(next, string(content)); err != nil {
+		return fmt.Errorf("write the index of originals: %w", err)
+	}
+	if err := os.Rename(next, x.path(id)); err != nil {
+		return errors.Join(fmt.Errorf("write the index of originals: %w", err), os.Remove(next))
 	}
 	return nil
 }

@@ -117,6 +117,27 @@ func TestFindRefuses(t *testing.T) {
 	require.Error(t, err, "there is no state directory")
 }
 
+// An entry knows the cut text that was shown, and no other, whatever it begins with.
+func TestShows(t *testing.T) {
+	s := In(t.TempDir())
+	id, err := s.Put("an original", "", 7)
+	require.NoError(t, err)
+	e, err := s.Index.Find(id)
+	require.NoError(t, err)
+	assert.False(t, e.Shows("cut"), "nobody said what was shown")
+	require.NoError(t, s.Index.Show(id, "cut\nline\n"))
+	e, err = s.Index.Find(id)
+	require.NoError(t, err)
+	assert.Equal(t, []any{true, true, false, false, 7}, []any{e.Shows("cut\nline\n"), e.Shows("cut\nline"), e.Shows("cut\nline 2"), e.Shows(""), e.FirstLine()})
+	text, _, err := s.Get(id, "/")
+	require.NoError(t, err)
+	assert.Equal(t, "an original", text)
+	require.ErrorIs(t, s.Index.Show("prn_ffffffff", "x"), ErrNotFound)
+	left, err := os.ReadDir(s.Index.dir())
+	require.NoError(t, err)
+	assert.Len(t, left, 1)
+}
+
 // An entry is removed with its text.
 func TestSweepOfTheIndex(t *testing.T) {
 	state := t.TempDir()
