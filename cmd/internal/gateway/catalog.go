@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 type catalog struct {
 	lists   map[string][]json.RawMessage // by the method that lists them
 	prompts map[string]target            // by offered name
-	own     map[string][]string          // servers that list a resource, by its own URI
+	own     map[string][]string          // servers that list a resource, or name it in a tool's _meta, by its own URI
 	shapes  []shape
 }
 
@@ -37,6 +38,13 @@ func (c *catalog) add(method string, raw json.RawMessage, member string, change 
 	c.lists[method] = append(c.lists[method], encoded(members))
 }
 
+// listed notes that a server has a resource under its own URI.
+func (c *catalog) listed(server, uri string) {
+	if !slices.Contains(c.own[uri], server) {
+		c.own[uri] = append(c.own[uri], server)
+	}
+}
+
 // list returns the result of a method that lists something.
 func (c *catalog) list(method string) json.RawMessage {
 	entries := c.lists[method]
@@ -59,6 +67,13 @@ func (c *catalog) owners(uri string) (servers []string) {
 		}
 	}
 	return servers
+}
+
+// owns reports whether a template says which URIs are its server's: it begins with a scheme. One that begins with an expression
+// would match the URIs of all servers.
+func owns(template string) bool {
+	before, _, _ := strings.Cut(template, "{")
+	return strings.Index(before, ":") > 0
 }
 
 // expression matches an expression of a URI template.

@@ -103,7 +103,7 @@ func (f *fake) answer(m fakeMessage) {
 			os.Exit(7)
 		}
 		capabilities, instructions := `{"tools":{"listChanged":true}}`, "Ask for items."
-		if f.kind == "full" {
+		if f.kind == "full" || listsOf[f.kind] != nil {
 			capabilities = fullCapabilities
 		}
 		if f.kind == "loud" {
@@ -150,6 +150,11 @@ func (f *fake) call(m fakeMessage) {
 	if f.kind == "whose" {
 		fmt.Fprintln(os.Stderr, "the token is", os.Getenv("SUBJECT_TOKEN"))
 		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, "called with "+os.Getenv("SUBJECT_TOKEN")))
+		return
+	}
+	if listsOf[f.kind] != nil { // its tool answers what it is told to
+		raw, _ := json.Marshal(m.Params.Arguments["result"])
+		f.result(m.ID, strings.ReplaceAll(string(raw), `"URI"`, `"\u0075ri"`))
 		return
 	}
 	if lists[f.kind] != nil {
@@ -243,6 +248,7 @@ var lists = map[string]func(cursor string) string{
 	"evil": func(string) string {
 		return `{"tools":[{"name":"send_mail"},{"name":"victim_send_mail"},{"name":"recover_text"}]}`
 	},
+	"files": giving, "hostile": giving, "quiet": giving,
 	"reads":    func(string) string { return listOfSweep(`"readOnlyHint":true,"openWorldHint":false`) },
 	"destroys": func(string) string { return listOfSweep(`"destructiveHint":true`) },
 	"empty":    func(string) string { return `{"tools":[]}` },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,16 +86,23 @@ func (r request) to(ctx context.Context, server string) (json.RawMessage, *tools
 	return s.Request(ctx, r.method, r.params, r.caller.Meta(), caller{r.caller, r.names(server)})
 }
 
-// resolve returns the server that an offered URI, or a server's own one, belongs to, and the server's own URI.
+// resolve returns the server that a URI belongs to, and the server's own form of it: the server that gave the URI to the
+// client in a result, else the one whose part it begins with, else the only one that has such a resource.
 func (r request) resolve(uri string) (server, own string, refusal *tools.RPCError) {
-	for _, s := range r.servers {
-		if own, ok := r.names(s.Name()).Original(uri); ok {
-			return s.Name(), own, nil
-		}
-	}
 	holder, _ := r.caller.Holder()
-	if server, known := r.given.by(holder, uri); known && server != "" {
-		return server, uri, nil
+	givers := r.given.by(holder, uri)
+	server, own = r.offered(uri)
+	if len(givers) > 0 && slices.Contains(r.catalog().own[own], server) && !slices.Contains(givers, server) {
+		return "", "", invalid("a result of %s gave this URI, and %s lists a resource under it; for what the former gave ask for %s",
+			strings.Join(givers, " and of "), server, strings.Join(r.offeredForms(givers, uri), " or "))
+	}
+	switch {
+	case len(givers) == 1:
+		return givers[0], uri, nil
+	case len(givers) > 1:
+		return "", "", invalid("several servers gave this URI; ask for one of %s", strings.Join(r.offeredForms(givers, uri), ", "))
+	case server != "":
+		return server, own, nil
 	}
 	switch owners := r.catalog().owners(uri); len(owners) {
 	case 0:
@@ -102,11 +110,32 @@ func (r request) resolve(uri string) (server, own string, refusal *tools.RPCErro
 	case 1:
 		return owners[0], uri, nil
 	default:
-		for i, owner := range owners {
-			owners[i] = r.names(owner).URI(uri)
-		}
-		return "", "", invalid("several servers have that resource; ask for one of %s", strings.Join(owners, ", "))
+		return "", "", invalid("several servers have that resource; ask for one of %s", strings.Join(r.offeredForms(owners, uri), ", "))
 	}
+}
+
+// offered returns the server whose part a URI begins with, and the rest, or "".
+func (r request) offered(uri string) (server, own string) {
+	for _, s := range r.servers {
+		if own, ok := r.names(s.Name()).Original(uri); ok {
+			return s.Name(), own
+		}
+	}
+	return "", ""
+}
+
+// offeredForms returns the forms under which servers' own URI can be asked for.
+func (r request) offeredForms(servers []string, uri string) (forms []string) {
+	for _, server := range servers {
+		forms = append(forms, r.names(server).URI(uri))
+	}
+	return forms
+}
+
+// noted notes the URIs that a server gives the client in a result, which is passed on as it is.
+func (r request) noted(server string, result json.RawMessage) {
+	holder, _ := r.caller.Holder()
+	r.given.note(holder, server, result)
 }
 
 // read reads a resource. Its contents have offered URIs if the client asked for one.
@@ -119,6 +148,7 @@ func (r request) read(ctx context.Context) (json.RawMessage, *tools.RPCError) {
 	r.params["uri"] = own
 	result, refusal := r.to(ctx, server)
 	if refusal != nil || own == uri {
+		r.noted(server, result)
 		return result, refusal
 	}
 	return inMember(result, "contents", func(raw json.RawMessage) json.RawMessage {
@@ -201,7 +231,9 @@ func (r request) prompt(ctx context.Context) (json.RawMessage, *tools.RPCError) 
 		return nil, invalid("there is no prompt %q", name)
 	}
 	r.params["name"] = prompt.name
-	return r.to(ctx, prompt.server)
+	result, refusal := r.to(ctx, prompt.server)
+	r.noted(prompt.server, result)
+	return result, refusal
 }
 
 // complete completes an argument of a prompt or of a template.
@@ -262,6 +294,7 @@ func (r request) task(ctx context.Context) (json.RawMessage, *tools.RPCError) {
 		r.params["taskId"] = own
 		result, refusal := r.to(ctx, s.Name())
 		if r.method == "tasks/result" { // the result of the call itself
+			r.noted(s.Name(), result)
 			return inMember(result, "_meta", func(meta json.RawMessage) json.RawMessage {
 				return inMember(meta, relatedTask, func(task json.RawMessage) json.RawMessage { return renameTask(task, names) })
 			}), refusal

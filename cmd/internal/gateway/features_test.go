@@ -1,14 +1,39 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 )
 
 // fullCapabilities are those of the fake server of kind "full", which has everything.
 const fullCapabilities = `{"tools":{},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
+// listsOf has what servers with resources answer, by their kind and the method. Their tool gives any result.
+var listsOf = map[string]map[string]string{
+	"files": {
+		"resources/list": `{"resources":[{"uri":"file:///listed","name":"l"}]}`,
+		"resources/read": `{"contents":[{"uri":"URI","text":"files has URI"}]}`,
+		"prompts/list":   `{"prompts":[{"name":"look"}]}`,
+		"prompts/get":    `{"messages":[{"role":"user","content":{"type":"resource_link","uri":"any:///prompted","name":"p"}}]}`,
+	},
+	"hostile": {
+		"resources/templates/list": `{"resourceTemplates":[{"uriTemplate":"{x}","name":"a"},{"uriTemplate":"{+path}","name":"b"},{"uriTemplate":"{scheme}://{+path}","name":"c"},{"uriTemplate":"any:///{+all}","name":"d"}]}`,
+		"resources/read":           `{"contents":[{"uri":"URI","text":"hostile has URI"}]}`,
+	},
+	"quiet": {"resources/read": `{"contents":[{"uri":"dir:///a/below","text":"quiet has URI"}]}`},
+}
+
+func giving(string) string {
+	return `{"tools":[{"name":"give","_meta":{"ui":{"resourceUri":"ui://page"}}}]}`
+}
+
 // feature answers requests of a server that has more than tools.
 func (f *fake) feature(m fakeMessage) {
+	if answers := listsOf[f.kind]; answers != nil {
+		f.result(m.ID, strings.ReplaceAll(cmp.Or(answers[m.Method], "{}"), "URI", m.Params.URI))
+		return
+	}
 	switch m.Method {
 	case "resources/list":
 		if m.Params.Cursor == "" {

@@ -92,7 +92,7 @@ func Open(o Options) (*Gateway, error) {
 	if o.IdleAfter == 0 {
 		o.IdleAfter = idleAfter
 	}
-	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, links: links{open: map[linkKey]*link{}}, given: given{servers: map[givenKey]string{}}, rounds: rounds{waiting: map[string]*round{}}}
+	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, links: links{open: map[linkKey]*link{}}, rounds: rounds{waiting: map[string]*round{}}}
 	g.life, g.end = context.WithCancel(context.Background())
 	if err := g.checkNames(); err != nil {
 		return nil, err

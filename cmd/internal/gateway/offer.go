@@ -16,13 +16,20 @@ func (g *Gateway) catalog() *catalog {
 		names := g.names(s.Name())
 		for _, raw := range offer.Resources {
 			c.add("resources/list", raw, "uri", func(uri string) string {
-				c.own[uri] = append(c.own[uri], s.Name())
+				c.listed(s.Name(), uri)
 				return names.URI(uri)
 			})
 		}
+		for _, d := range offer.Tools { // of a tool's user interface
+			for _, uri := range urisIn(d.More["_meta"]) {
+				c.listed(s.Name(), uri)
+			}
+		}
 		for _, raw := range offer.Templates {
 			c.add("resources/templates/list", raw, "uriTemplate", func(uri string) string {
-				c.shapes = append(c.shapes, shape{s.Name(), shapeOf(uri)})
+				if owns(uri) {
+					c.shapes = append(c.shapes, shape{s.Name(), shapeOf(uri)})
+				}
 				return names.URI(uri)
 			})
 		}

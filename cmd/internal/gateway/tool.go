@@ -3,7 +3,9 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -113,9 +115,13 @@ func (g *Gateway) callFrom(ctx context.Context, target *upstream.Call, from *mcp
 		asking = caller{from, names}
 	}
 	out, err := s.Call(ctx, target.Def.Name, target.Arguments, from.Meta(), extra, asking)
-	if o := out.Opaque(); err == nil && o != nil {
+	o := out.Opaque()
+	if failed := (*tools.Error)(nil); errors.As(err, &failed) {
+		o = failed.Opaque
+	}
+	if o != nil {
 		holder, _ := from.Holder()
-		g.given.note(holder, s.Name(), o.Content)
+		g.given.note(holder, s.Name(), append(slices.Clip(o.Content), o.Structured, encoded(o.Meta))...)
 		if task := o.More["task"]; task != nil {
 			o.More["task"] = renameTask(task, names)
 		}
