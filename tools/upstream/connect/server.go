@@ -48,6 +48,8 @@ type Server struct {
 	life context.Context // ended by Close
 	end  context.CancelFunc
 
+	changes changes
+
 	mu           sync.Mutex
 	opening      Config          // the entry with the subject's tokens, which stay out of errors and logs
 	owner        Caller          // the only client; nil: several share the server
@@ -71,6 +73,7 @@ type Server struct {
 func New(c Config, o Options) *Server {
 	s := &Server{config: c, opening: c, options: o, watched: watched{}, subscribed: map[string]bool{}}
 	s.life, s.end = context.WithCancel(context.Background())
+	s.changes.list = func(ctx context.Context, conn *connection) { _ = s.refresh(ctx, conn) } // on an error the previous offer stays
 	s.offer, s.known = recall(c, nil)
 	s.exact = s.known
 	if c.Problem != "" {
@@ -132,7 +135,7 @@ func (s *Server) Compare(other Offer) {
 	conn, same := s.conn, bytes.Equal(s.offer.raw, other.raw)
 	s.mu.Unlock()
 	if conn != nil && !same {
-		go func() { _ = s.refresh(s.life, conn) }()
+		s.changes.announce(s.life, conn)
 	}
 }
 
@@ -315,7 +318,7 @@ func (s *Server) notified(conn *connection, n mcp.JSONRPCNotification) {
 	fields := n.Params.AdditionalFields
 	switch n.Method {
 	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed":
-		go func() { _ = s.refresh(s.life, conn) }() // on an error the previous offer stays
+		s.changes.announce(s.life, conn)
 	case "notifications/progress":
 		conn.progress(fields)
 	case "notifications/message":

@@ -15,6 +15,8 @@ func TestStated(t *testing.T) {
 	page.Says("each time, up to %s minutes", "retryAtMost", retryAtMost/time.Minute)
 	page.Says("A list ends after %s pages or", "maxPages", maxPages)
 	page.Says("pages or %s MiB, which", "maxListBytes", maxListBytes>>20)
+	page.Says("waits, from %s s up", "firstPause", firstPause.Seconds())
+	page.Says("to %s s. A session's", "longestWait", longestWait/time.Second)
 	page.Says("instructions after %s bytes", "maxInstructions", maxInstructions)
 	page.Says("has %s s to start and", "startWithin", startWithin/time.Second)
 	page.Says("to start and %s s to list", "listWithin", listWithin/time.Second)
