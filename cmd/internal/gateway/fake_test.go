@@ -172,6 +172,8 @@ func (f *fake) call(m fakeMessage) {
 		f.result(m.ID, `{"content":[{"type":"text","text":"no such item"}],"isError":true}`)
 	case id == "3": // a JSON-RPC error
 		f.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32050,"message":"out of stock","data":{"left":0}}}`, m.ID))
+	case id == "19": // an error whose code is a text
+		f.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":"E_STOCK","message":"out of stock"}}`, m.ID))
 	case id == "4":
 		os.Exit(3)
 	case id == "5": // progress

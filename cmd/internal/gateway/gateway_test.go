@@ -132,6 +132,10 @@ func TestFailuresOfAnUpstreamArrive(t *testing.T) {
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, &tools.RPCError{Code: -32050, Message: "out of stock", Data: json.RawMessage(`{"left":0}`)}, failed.Opaque.RPC)
 
+	_, err = w.call(t, t.Context(), "shop_item", item("get", 19))
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, &tools.RPCError{Code: -32603, Message: `out of stock (code "E_STOCK")`}, failed.Opaque.RPC)
+
 	_, err = w.call(t, t.Context(), "shop_item", map[string]any{"action": "get"})
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, "invalid_arguments", failed.Code)

@@ -85,7 +85,7 @@ func (p *child) wait() {
 
 // transport speaks MCP over the pipes.
 func (p *child) transport() transport.Interface {
-	t := transport.NewIO(endOnError{p.output}, p.input, nil)
+	t := transport.NewIO(newReadable(endOnError{p.output}, nil), p.input, nil)
 	transport.WithCommandLogger(silent)(t)
 	return t
 }

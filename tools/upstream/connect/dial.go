@@ -31,7 +31,7 @@ func dial(c Config, env []string, stderr func(line string)) (link, error) {
 	t, err := transport.NewStreamableHTTP(c.URL, transport.WithHTTPHeaders(c.Headers), transport.WithHTTPLogger(silent),
 		//lint:ignore SA1019 upstreams are spoken to in the protocol that has initialize, where changes come this way
 		transport.WithContinuousListening(),
-		transport.WithHTTPBasicClient(&http.Client{CheckRedirect: sameHost}))
+		transport.WithHTTPBasicClient(&http.Client{CheckRedirect: sameHost, Transport: readableHTTP{}}))
 	if err != nil {
 		return link{}, fmt.Errorf("the url is unusable: %w", redacted(err, c))
 	}
