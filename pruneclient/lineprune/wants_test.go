@@ -1,6 +1,7 @@
 package lineprune
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -143,4 +144,24 @@ func TestKeysAreChosenByTheRules(t *testing.T) {
 	require.Less(t, res.Confidence, tuning.Precise)
 	require.True(t, kept[`  "voucher.expired.text": "this one is over"`])
 	require.Less(t, len(res.Kept), 50)
+}
+
+// Only the first 4,096 bytes of a line are judged. What stands after them is not denied: the note says in which line it is.
+func TestANoteDeniesOnlyWhatWasLookedAt(t *testing.T) {
+	far := strings.Repeat("alpha beta ", tuning.ScoredPrefix/11+1) + "the Violins are tuned"
+	rest := strings.Repeat("\ngamma(delta)", 300)
+	const nowhere = "nothing in it matches the question; what is kept says what it is about"
+	for _, c := range []struct{ text, free, budget string }{
+		{far + rest, "`violins` is in line 1, in a part that was not judged", ""},
+		{rest[1:] + "\n" + far, "`violins` is in line 301, in a part that was not judged", ""},
+		{rest[1:], "`violins` is nowhere in it", nowhere},
+		{rest[1:] + "\nsix_violinsolos", "no part of it clearly answers", ""},
+	} {
+		res, err := Prune(t.Context(), c.text, "where are the violins", Code, Options{})
+		require.NoError(t, err)
+		require.Contains(t, res.Note, "not pruned: "+c.free)
+		res, err = Prune(t.Context(), c.text, "where are the violins", Code, Options{Budget: 0.3})
+		require.NoError(t, err)
+		require.Equal(t, cmp.Or(c.budget, "perhaps not the answer: "+c.free), res.Note)
+	}
 }

@@ -1,10 +1,13 @@
 package choose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // note returns a short explanation for the model that asked: why the text came back whole, or that a budget
@@ -27,10 +30,12 @@ func (p *chooser) note(res Result, warnings []string) string {
 	case slices.Contains(warnings, NoGain):
 		return "not pruned: most of it may answer"
 	case slices.Contains(warnings, LowConfidence):
-		if word := p.missing(); word != "" {
-			return "not pruned: `" + word + "` is nowhere in it; name what you seek as the file does"
+		if word := p.missing(); word.line > 0 {
+			return "not pruned: " + word.said()
+		} else if word.name != "" {
+			return "not pruned: " + word.said() + advice
 		}
-		return "not pruned: no part of it clearly answers; name what you seek as the file does"
+		return "not pruned: no part of it clearly answers" + advice
 	}
 	return ""
 }
@@ -41,19 +46,38 @@ func (p *chooser) noteOfDoubt(warnings []string) string {
 	switch {
 	case !slices.Contains(warnings, LowConfidence):
 		return ""
-	case word != "" && len(p.Matches.Hits)+len(p.Matches.PathHits) == 0:
+	case word.name != "" && !word.some && len(p.Matches.Hits)+len(p.Matches.PathHits) == 0:
 		return "nothing in it matches the question; what is kept says what it is about"
-	case word != "":
-		return "perhaps not the answer: `" + word + "` is nowhere in it"
+	case word.name != "":
+		return "perhaps not the answer: " + word.said()
 	}
 	return "perhaps not the answer: no part of it clearly answers"
 }
 
+// advice ends the note for a text that has nothing like the question.
+const advice = "; name what you seek as the file does"
+
 // longestWord is the length in bytes of the longest word that a note quotes.
 const longestWord = 32
 
-// missing returns the most informative word of the question that does not occur in the text, or "".
-func (p *chooser) missing() string {
+// unjudged is a word of the question that no line was judged by.
+type unjudged struct {
+	name string // "": every word was found
+	line int    // the first line that has it all the same, in a part that was not judged; 0: none has
+	some bool   // the text has some such word, there or within a longer word
+}
+
+// said returns what a note says of the word. That it is nowhere is said only after the whole text was searched.
+func (u unjudged) said() string {
+	if u.line > 0 {
+		return fmt.Sprintf("`%s` is in line %d, in a part that was not judged", u.name, u.line)
+	}
+	return "`" + u.name + "` is nowhere in it"
+}
+
+// missing returns the most informative word of the question that does not occur where lines are judged. Of a word that stands
+// there within longer ones nothing can be said.
+func (p *chooser) missing() (best unjudged) {
 	found := make([]bool, len(p.Question.Groups))
 	for _, h := range p.Matches.Hits {
 		found[h.Group] = true
@@ -61,12 +85,37 @@ func (p *chooser) missing() string {
 	for _, h := range p.Matches.PathHits {
 		found[h.Group] = true
 	}
-	best, most := "", 0.0
+	most := 0.0
 	for g, group := range p.Question.Groups {
 		quotable := len(group.Name) <= longestWord && !strings.ContainsAny(group.Name, "`\r\n")
-		if bits := p.Question.BitsOf(int16(g)); !found[g] && bits > most && quotable {
-			best, most = group.Name, bits
+		bits := p.Question.BitsOf(int16(g))
+		if found[g] || bits <= 0 || !quotable {
+			continue
+		}
+		line, within := p.occurs(group.Name)
+		best.some = best.some || line > 0 || within
+		if bits > most && !within {
+			best.name, best.line, most = group.Name, line, bits
 		}
 	}
 	return best
+}
+
+// occurs searches the whole text for a word or its stem, in upper or lower case. within reports that a part of a line that was
+// judged has it; else line is the first one that has it further on, or 0.
+func (p *chooser) occurs(word string) (line int, within bool) {
+	word = strings.ToLower(word)
+	if stem := words.StemOf(word); strings.HasPrefix(word, stem) && len(stem) >= tuning.MinPrefix {
+		word = stem
+	}
+	for i := range p.Doc.Lines {
+		switch at := strings.Index(strings.ToLower(p.Doc.Scanned(i)), word); {
+		case at < 0:
+		case at < tuning.ScoredPrefix:
+			return 0, true
+		case line == 0:
+			line = i + 1
+		}
+	}
+	return line, false
 }
