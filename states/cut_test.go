@@ -120,6 +120,44 @@ func TestTokensBoundWhatUnknownClientsGet(t *testing.T) {
 	assert.Contains(t, a.Notice, "cut within a line")
 }
 
+// TestALineLongerThanAResultLeadsToTheWord: of one long line a part is shown, and grep finds the rest by the id or the file.
+func TestALineLongerThanAResultLeadsToTheWord(t *testing.T) {
+	w := newWorld(t)
+	line := strings.Repeat("abc def ", 40_000) + "needle " + strings.Repeat("zz ", 20_000)
+	w.write("one.txt", line)
+	w.write("many.txt", "first\n"+line+"\nthird\nlast\n")
+	found := func(path, at string) {
+		t.Helper()
+		a := w.call("claude-code", "grep", map[string]any{"pattern": "needle", "path": path})
+		assert.False(t, a.IsError, a.Text)
+		assert.True(t, strings.HasPrefix(a.Text, path+":"+at+":320001:"), a.Text)
+		assert.Contains(t, a.Text, "def needle zz")
+	}
+	for file, c := range map[string]struct{ mark, notice, at string }{
+		"one.txt":  {"... the rest of line 1\n", "not shown: the rest of stdout line 1 of 1", "1"},
+		"many.txt": {"first\n... 2-2\nthird\nlast\n", "not shown: stdout lines 2-2 of 4", "2"},
+	} {
+		a := w.call("claude-code", "bash", map[string]any{"command": "cat " + file})
+		require.NotEmpty(t, a.PruneID, file)
+		assert.True(t, strings.HasSuffix(a.Text, c.mark), "%s: %q", file, a.Text[max(0, len(a.Text)-100):])
+		assert.True(t, strings.HasPrefix(a.Notice, c.notice), "%s: %s", file, a.Notice)
+		found(a.PruneID, c.at)
+
+		read := w.call("claude-code", "read", map[string]any{"file_path": a.PruneID, "start_line": 1})
+		if file == "one.txt" {
+			assert.Equal(t, c.notice+"; read file_path="+a.PruneID+" shows more, grep path="+a.PruneID+" what is around a match", a.Notice)
+			assert.Contains(t, read.Notice, "cut within a line longer than a result may be; grep path="+a.PruneID+" what is around a match")
+		}
+	}
+	read := w.call("claude-code", "read", map[string]any{"file_path": "one.txt"})
+	assert.Contains(t, read.Notice, "; grep path=one.txt what is around a match, max_output_bytes shows all of it")
+	found("one.txt", "1")
+
+	gone := w.call("claude-code", "grep", map[string]any{"pattern": "needle", "path": "prn_00ff00ff"})
+	assert.True(t, gone.IsError)
+	assert.Equal(t, "Error (not_found): prn_00ff00ff: this output is not kept any more", gone.Text)
+}
+
 // TestTheMiddleOfACommandsOutputIsStored: the beginning and the end are shown, and the rest
 // can be read by its id.
 func TestTheMiddleOfACommandsOutputIsStored(t *testing.T) {

@@ -111,7 +111,7 @@ func (c *bashCall) Run(ctx context.Context) (Output, error) {
 	}
 	out := &bashOutput{
 		Tool: "bash", Command: c.command, Cwd: dir, ExitCode: code,
-		Duration: c.base.since(start), explicit: c.explicit,
+		Duration: c.base.since(start), explicit: c.explicit, grep: c.base.offers("grep"),
 	}
 	out.Stdout, out.Stderr, out.Truncated = shareCap(stdout, stderr, c.limit)
 	out.Stderr = strings.ReplaceAll(out.Stderr, pathFirst, "") // a shell quotes the line of a syntax error

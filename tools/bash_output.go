@@ -40,6 +40,8 @@ type bashOutput struct {
 	pruned   bool   // the stream that Code returns was pruned
 
 	gaps   []string // parts left out by a limit, as stream and lines
+	torn   bool     // a gap begins within a line
+	grep   bool     // the tool grep is offered
 	rest   string   // the streams that were cut, before the cut
 	restAs string   // id under which rest is stored
 
@@ -140,20 +142,58 @@ func (o *bashOutput) cut(name, text string, limit Limit, pruned bool) string {
 	}
 	head := limit.share(headShare).head(text)
 	tail := head + limit.share(100-headShare).tail(text[head:])
-	first := strings.Count(text[:head], "\n") + 1
-	last := CountLines(text[:tail])
-	gap := fmt.Sprintf("... %d-%d", before+first, before+last)
-	if pruned {
-		gap = "..."
-		o.gaps = append(o.gaps, fmt.Sprintf("%d more lines of the pruned %s", last-first+1, name)+readIt(o.storedAs, "all"))
-	} else {
-		o.gaps = append(o.gaps, fmt.Sprintf("%s lines %d-%d of %d", name, before+first, before+last, before+CountLines(text)))
-	}
 	lead := text[:head]
-	if lead != "" && !strings.HasSuffix(lead, "\n") {
+	g := gap{first: before + strings.Count(lead, "\n") + 1, last: before + CountLines(text[:tail])}
+	if g.torn = lead != "" && !strings.HasSuffix(lead, "\n"); g.torn {
 		lead += "\n"
 	}
-	return lead + gap + "\n" + text[tail:]
+	o.torn = o.torn || g.torn
+	if pruned {
+		o.gaps = append(o.gaps, g.more()+" of the pruned "+name+readIt(o.storedAs, "all"))
+		return lead + "...\n" + text[tail:]
+	}
+	o.gaps = append(o.gaps, fmt.Sprintf("%s of %d", g.lines(name+" "), before+CountLines(text)))
+	return lead + g.mark() + "\n" + text[tail:]
+}
+
+// gap is the lines first to last of a stream, which are left out. If it is torn, the beginning of the first one is shown.
+type gap struct {
+	first, last int
+	torn        bool
+}
+
+// mark returns what stands in the place of the gap.
+func (g gap) mark() string {
+	switch {
+	case !g.torn:
+		return fmt.Sprintf("... %d-%d", g.first, g.last)
+	case g.first == g.last:
+		return fmt.Sprintf("... the rest of line %d", g.first)
+	}
+	return fmt.Sprintf("... the rest of line %d, %d-%d", g.first, g.first+1, g.last)
+}
+
+// lines names the lines of the gap.
+func (g gap) lines(stream string) string {
+	switch {
+	case !g.torn:
+		return fmt.Sprintf("%slines %d-%d", stream, g.first, g.last)
+	case g.first == g.last:
+		return fmt.Sprintf("the rest of %sline %d", stream, g.first)
+	}
+	return fmt.Sprintf("the rest of %sline %d and lines %d-%d", stream, g.first, g.first+1, g.last)
+}
+
+// more counts the lines of the gap.
+func (g gap) more() string {
+	switch n := g.last - g.first; {
+	case !g.torn:
+		return fmt.Sprintf("%d more lines", n+1)
+	case n == 0:
+		return "the rest of a line"
+	default:
+		return fmt.Sprintf("the rest of a line and %d more lines", n)
+	}
 }
 
 // joined returns two texts, the second on a line of its own.
@@ -211,7 +251,7 @@ func (o *bashOutput) Notice() string {
 	case len(o.gaps) == 0 && o.written != nil && o.restAs != "":
 		said = append(said, "progress shows its last state"+readIt(o.restAs, "all"))
 	case len(o.gaps) > 0:
-		said = append(said, "not shown: "+strings.Join(o.gaps, ", ")+readIt(o.restAs, "them, with start_line"))
+		said = append(said, "not shown: "+strings.Join(o.gaps, ", ")+o.restIs())
 	case o.Truncated:
 		said = append(said, "output cut at max_output_bytes")
 	}
@@ -222,6 +262,14 @@ func (o *bashOutput) Notice() string {
 		said = append(said, "no output")
 	}
 	return strings.Join(said, "; ")
+}
+
+// restIs says how to get what is not shown. Of a line that is longer than a result may be, read shows no more than its beginning.
+func (o *bashOutput) restIs() string {
+	if o.torn && o.grep && o.restAs != "" {
+		return readIt(o.restAs, "more") + ", " + searchIt(o.restAs)
+	}
+	return readIt(o.restAs, "them, with start_line")
 }
 
 func (o *bashOutput) Structured(pruning any) any {

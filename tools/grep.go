@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,7 +25,7 @@ const grepSchema = `{
   "type": "object",
   "properties": {
     "pattern": {"type": "string"},
-    "path": {"type": "string", "default": "."},
+    "path": {"type": "string", "default": ".", "description": "Or prn_ id."},
     "paths": {"type": "array", "items": {"type": "string"}, "description": "Instead of path."},
     "cwd": {"type": "string"},
     "glob": {"type": "string", "description": "e.g. src/**/*.{ts,tsx}; ! excludes"},
@@ -117,8 +118,11 @@ func (b *base) searchPaths(a *arguments, cwd string, cwdOK bool) []grep.Path {
 		}
 		rel := b.pathArg(a, names[i], cwd, p)
 		show := rel
-		if filepath.IsAbs(p) {
+		switch {
+		case filepath.IsAbs(p):
 			show = filepath.Clean(p)
+		case b.isOriginal(p):
+			show = p
 		}
 		found = append(found, grep.Path{Rel: rel, Show: filepath.ToSlash(show)})
 	}
@@ -156,6 +160,9 @@ func (c *grepCall) Run(parent context.Context) (Output, error) {
 }
 
 func (c *grepCall) run(ctx context.Context) (*grepOutput, error) {
+	if err := c.findOriginals(ctx); err != nil {
+		return nil, err
+	}
 	dir, err := c.base.root.Directory(c.cwd)
 	if err != nil {
 		return nil, &Error{Code: "invalid_path", Message: "cwd " + files.Quoted(c.cwd) + ": " + files.PlainReason(err)}
@@ -170,6 +177,23 @@ func (c *grepCall) run(ctx context.Context) (*grepOutput, error) {
 	return out, nil
 }
 
+// findOriginals gets the texts of the paths that are ids. An id under which nothing is stored may be the name of a file.
+func (c *grepCall) findOriginals(ctx context.Context) error {
+	for i, p := range c.search.Paths {
+		if !c.base.isOriginal(p.Show) {
+			continue
+		}
+		text, found, err := c.base.Original(ctx, p.Show)
+		if err != nil {
+			return &Error{Code: "io_error", Message: p.Show + ": " + files.PlainReason(err)}
+		}
+		if found {
+			c.search.Paths[i].Text = &text
+		}
+	}
+	return nil
+}
+
 func (c *grepCall) failed(ctx context.Context, err error) error {
 	var tool *Error
 	var path *grep.InvalidPath
@@ -179,6 +203,8 @@ func (c *grepCall) failed(ctx context.Context, err error) error {
 		return tool
 	case errors.Is(context.Cause(ctx), process.ErrTimeout):
 		return &Error{Code: "timeout", Message: fmt.Sprintf("search was stopped after %d ms", c.timeout), TimeoutMS: c.timeout}
+	case errors.As(err, &path) && c.base.isOriginal(path.Path) && errors.Is(path.Err, fs.ErrNotExist):
+		return &Error{Code: "not_found", Message: path.Path + notKept}
 	case errors.As(err, &path):
 		return &Error{Code: "invalid_path", Message: path.Error()}
 	case errors.As(err, &engine):

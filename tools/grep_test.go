@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,7 +33,7 @@ func engines(t *testing.T, test func(t *testing.T, s Settings)) {
 }
 
 // TestGrepCases runs every file of testdata/grep with every engine. Its sections are call;
-// text or error; optionally truncated and paths; and the files of tree/.
+// text or error; optionally truncated and paths; the files of tree/, and of kept/ the outputs that are stored under ids.
 func TestGrepCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/grep/*.txtar")
 	require.NoError(t, err)
@@ -48,10 +49,18 @@ func grepCase(t *testing.T, s Settings, file string) {
 	archive, err := txtar.ParseFile(file)
 	require.NoError(t, err)
 	s.Root = t.TempDir()
-	sections := map[string]string{}
+	sections, kept := map[string]string{}, map[string]string{}
+	s.Original = func(_ context.Context, id string) (string, bool, error) {
+		text, found := kept[id]
+		return text, found, nil
+	}
 	for _, f := range archive.Files {
 		if name, ok := strings.CutPrefix(f.Name, "tree/"); ok {
 			write(t, s.Root, name, string(f.Data))
+			continue
+		}
+		if id, ok := strings.CutPrefix(f.Name, "kept/"); ok {
+			kept[id] = string(f.Data)
 			continue
 		}
 		require.Contains(t, []string{"call", "text", "error", "truncated", "paths"}, f.Name, "unknown section")

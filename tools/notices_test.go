@@ -129,3 +129,20 @@ func TestIssuesOfArgumentsAreSorted(t *testing.T) {
 	}
 	assert.Equal(t, []Issue{{"", "unrecognized_keys"}, {"a", "custom"}, {"a", "too_big"}, {"a.b", "custom"}, {"b", "custom"}}, a.done())
 }
+
+// TestNoticeOfALineShownInPart: of a line of which the beginning is shown only the rest is not shown.
+func TestNoticeOfALineShownInPart(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for name, c := range map[string]struct{ stdout, text, notice string }{
+		"one":            {long, long[:16] + "\n... the rest of line 1\n", "the rest of stdout line 1 of 1"},
+		"all too long":   {long + "\n" + long + "\n" + long, long[:16] + "\n... the rest of line 1, 2-3\n", "the rest of stdout line 1 and lines 2-3 of 3"},
+		"with an ending": {long + "\n" + long + "\nend\n", long[:16] + "\n... the rest of line 1, 2-2\nend\n", "the rest of stdout line 1 and lines 2-2 of 3"},
+	} {
+		text, notice := cutNotice(t, &bashOutput{Stdout: c.stdout}, Limit{Bytes: 40})
+		assert.Equal(t, c.text, text, name)
+		assert.Equal(t, "not shown: "+c.notice, notice, name)
+	}
+	pruned, ok := (&bashOutput{Stdout: long, pruned: true}).Cut(Limit{Bytes: 40})
+	require.True(t, ok)
+	assert.Equal(t, "not shown: the rest of a line of the pruned stdout", pruned.(*bashOutput).Notice())
+}

@@ -88,10 +88,13 @@ func (c *readCall) FocusQuestion() string { return c.focus }
 // originalID matches the ids of originals: short ones from the pipeline, a hook or the proxy, long ones from prune_text.
 var originalID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}(?:[0-9a-f]{24})?$`) })
 
-// isOriginal reports whether the call asks for an original rather than a file.
-func (c *readCall) isOriginal() bool {
-	return c.base.Original != nil && originalID().MatchString(c.given)
+// isOriginal reports whether a path of a call is the id of an original rather than a file.
+func (b *base) isOriginal(given string) bool {
+	return b.Original != nil && originalID().MatchString(given)
 }
+
+// notKept follows the id of an original that nothing is stored under.
+const notKept = ": this output is not kept any more"
 
 // original reads the output stored under the id as if it were a file.
 func (c *readCall) original(ctx context.Context) (*readOutput, bool, error) {
@@ -109,7 +112,7 @@ func (c *readCall) original(ctx context.Context) (*readOutput, bool, error) {
 
 func (c *readCall) Run(ctx context.Context) (Output, error) {
 	start := c.base.Now()
-	if c.isOriginal() {
+	if c.base.isOriginal(c.given) {
 		out, found, err := c.original(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -250,7 +253,7 @@ func (c *readCall) output(sink *files.Sink, lines *lineRange, counted bool) *rea
 	out := &readOutput{
 		Tool: "read", FilePath: c.given, Encoding: "utf-8",
 		Content: string(sink.Text), Truncated: sink.Truncated, Bytes: len(sink.Text),
-		limit: c.limit, first: c.first, explicit: c.explicit,
+		limit: c.limit, first: c.first, explicit: c.explicit, grep: c.base.offers("grep"),
 	}
 	total := lines.total()
 	if counted && (c.lines || out.Truncated) {
@@ -275,8 +278,8 @@ func (c *readCall) failed(err error) error {
 		e.Code = "io_error"
 	case errors.Is(err, fs.ErrNotExist), files.IsAbsent(err):
 		e.Code = "not_found"
-		if c.isOriginal() {
-			e.Message = c.given + ": this output is not kept any more"
+		if c.base.isOriginal(c.given) {
+			e.Message = c.given + notKept
 		}
 	case errors.Is(err, fs.ErrPermission):
 		e.Code = "permission_denied"

@@ -19,6 +19,7 @@ type readOutput struct {
 	Pruning       any    `json:"pruning"`
 
 	limit, first int
+	grep         bool   // the tool grep is offered
 	explicit     bool   // the call set its own output limit
 	original     bool   // it is an earlier call's output
 	decoded      string // the encoding of the file if it is not UTF-8
@@ -106,7 +107,11 @@ func (o *readOutput) Notice() string {
 	case o.fitted && o.pruned:
 		said = append(said, "cut: the pruned text is longer than a result may be"+readIt(o.storedAs, "all of it"))
 	case o.fitted && o.Content != "" && !strings.HasSuffix(o.Content, "\n"):
-		said = append(said, "cut within a line longer than a result may be; max_output_bytes lifts that")
+		lifted := "max_output_bytes lifts that"
+		if o.grep {
+			lifted = searchIt(o.FilePath) + ", max_output_bytes shows all of it"
+		}
+		said = append(said, "cut within a line longer than a result may be; "+lifted)
 	case o.fitted:
 		said = append(said, fmt.Sprintf("cut after line %d; read on with start_line, or ask for a range", o.first+strings.Count(o.Content, "\n")-1))
 	case o.Truncated:

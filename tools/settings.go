@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
@@ -77,6 +78,9 @@ func newBase(s Settings) (*base, error) {
 	}
 	return &base{Settings: s, root: root, sizeless: make(chan struct{}, mostSizeless)}, nil
 }
+
+// offers reports whether a tool is offered.
+func (b *base) offers(tool string) bool { return len(b.Narrow) == 0 || slices.Contains(b.Narrow, tool) }
 
 // alias returns a second name of an argument, if aliases are enabled.
 func (b *base) alias(name, other string) alias {

@@ -42,7 +42,7 @@ type Subjecter interface{ Subject() Subject }
 // Subject returns the file, or the original of an earlier output.
 func (c *readCall) Subject() Subject {
 	s := Subject{Path: c.rel, First: c.first, Last: c.last, Part: c.lines}
-	if c.isOriginal() {
+	if c.base.isOriginal(c.given) {
 		s.Path, s.PruneID = "", c.given
 	}
 	return s
@@ -60,10 +60,14 @@ func (c *grepCall) Subject() Subject {
 	for i, p := range s.Paths {
 		paths[i] = p.Rel
 	}
-	return Subject{
+	about := Subject{
 		Pattern: s.Pattern, Path: strings.Join(paths, " "), Dir: c.cwd,
 		Options: options(true, []any{s.Glob, s.Mode, s.Fixed, s.IgnoreCase}),
 	}
+	if len(s.Paths) == 1 && c.base.isOriginal(s.Paths[0].Show) {
+		about.Path, about.PruneID, about.Part = "", s.Paths[0].Show, true
+	}
+	return about
 }
 
 // options encodes values so that equal values give equal texts.

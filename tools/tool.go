@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Tool is one entry of tools/list with its code.
@@ -120,6 +122,11 @@ func readIt(id, what string) string {
 		return ""
 	}
 	return "; read file_path=" + id + " shows " + what
+}
+
+// searchIt says how to find something in a line that is longer than a result may be.
+func searchIt(path string) string {
+	return "grep path=" + files.Quoted(path) + " what is around a match"
 }
 
 // blank reports whether a pruned text has only white space.

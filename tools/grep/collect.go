@@ -290,6 +290,9 @@ func (c *collector) fits(text *string, first bool) bool {
 
 // show returns a file's path in the form of its search path.
 func (c *collector) show(file string) string {
+	if p := c.textOf(file); p != nil {
+		return p.Show
+	}
 	for _, p := range c.search.Paths {
 		if rel, err := filepath.Rel(p.real, file); err == nil && files.Local(rel) {
 			return path.Join(p.Show, filepath.ToSlash(rel))

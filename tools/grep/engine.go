@@ -47,6 +47,18 @@ func (e *Engine) find(ctx context.Context, dir string, s Search, found *collecto
 	p, refused := s.parse()
 	if refused == nil { // rg too gives no position for an empty match at the very end of a file
 		found.locate = p.locate
+	} else {
+		refused = &Failure{2, "regular expression: " + files.Quoted(refused.Error())}
+	}
+	paths := slices.DeleteFunc(slices.Clone(s.Paths), func(p Path) bool { return p.Text != nil })
+	if len(paths) < len(s.Paths) {
+		if refused != nil {
+			return refused
+		}
+		if err := findInTexts(ctx, p, found); err != nil || len(paths) == 0 {
+			return err
+		}
+		s.Paths = paths
 	}
 	err := e.findWithRg(ctx, dir, s, found)
 	var spawn *process.SpawnError
@@ -54,9 +66,24 @@ func (e *Engine) find(ctx context.Context, dir string, s Search, found *collecto
 	case !errors.As(err, &spawn) || !process.IsUnusable(spawn.Err):
 		return err
 	case refused != nil:
-		return &Failure{2, "regular expression: " + files.Quoted(refused.Error())}
+		return refused
 	}
 	return e.findWithGrep(ctx, dir, s, p, found)
+}
+
+// findInTexts searches the texts among the search paths with Go's regexp.
+func findInTexts(ctx context.Context, p *pattern, found *collector) error {
+	run := &grepRun{ctx: ctx, found: found, pattern: p}
+	for _, path := range found.search.Paths {
+		if path.Text == nil {
+			continue
+		}
+		if err := run.scan(textScanner(ctx, *path.Text), path.real); err != nil {
+			return err
+		}
+		found.isText(path.real)
+	}
+	return nil
 }
 
 // existing resolves the symbolic links of every path. It drops duplicates and paths that
@@ -64,6 +91,11 @@ func (e *Engine) find(ctx context.Context, dir string, s Search, found *collecto
 func (e *Engine) existing(paths []Path) ([]Path, error) {
 	var found []Path
 	for _, p := range paths {
+		if p.Text != nil {
+			p.real = "\x00" + p.Show
+			found = append(found, p)
+			continue
+		}
 		real, err := e.Root.Resolve(p.Rel)
 		var info fs.FileInfo
 		if err == nil {

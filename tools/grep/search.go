@@ -29,12 +29,14 @@ type Search struct {
 	Paths      []Path
 }
 
-// Path is one file or directory to search.
+// Path is one file or directory to search, or a text.
 type Path struct {
 	Rel  string // relative to the root, cleaned
 	Show string // the path as shown in results
 
-	real string // relative to the real root, symbolic links resolved
+	Text *string // searched in place of a file; nil: none
+
+	real string // relative to the real root, symbolic links resolved; of a text a name that no file has
 	dir  bool
 }
 

@@ -3,9 +3,11 @@ package grep
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
@@ -50,8 +52,24 @@ func (c *collector) read(f *found) (lines []fileLine, text int) {
 	return lines, math.MaxInt
 }
 
-// scanner opens a file below the root.
+// textOf returns the text among the search paths that has the name of a file, or nil.
+func (c *collector) textOf(file string) *Path {
+	i := slices.IndexFunc(c.search.Paths, func(p Path) bool { return p.Text != nil && p.real == file })
+	if i < 0 {
+		return nil
+	}
+	return &c.search.Paths[i]
+}
+
+func textScanner(ctx context.Context, text string) *lineScanner {
+	return &lineScanner{r: bufio.NewReaderSize(strings.NewReader(text), nulMargin), ctx: ctx}
+}
+
+// scanner opens a file below the root, or a text.
 func (c *collector) scanner(file string) (s *lineScanner, done func(), err error) {
+	if p := c.textOf(file); p != nil {
+		return textScanner(c.ctx, *p.Text), func() {}, nil
+	}
 	f, _, err := files.OpenRegular(c.root, file)
 	if err != nil {
 		return nil, nil, err
