@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
@@ -18,6 +19,7 @@ import (
 const (
 	claudeHeaders  = "ANTHROPIC_CUSTOM_HEADERS"
 	settingsOption = "--settings"
+	sourcesOption  = "--setting-sources"
 )
 
 // claude sends the calls of Claude Code to a proxy by its variable. Its settings win over variables, and the settings of the
@@ -57,7 +59,7 @@ func claude(c *agent.Client, s Start) (Plan, error) {
 		if !inSettings {
 			return change, nil
 		}
-		given, rest := settingsGiven(s.Args)
+		given, rest := optionGiven(s.Args, settingsOption)
 		if p.Shown {
 			given = ""
 		}
@@ -87,7 +89,7 @@ func claudeLayers(c *agent.Client, s Start) ([]claudeLayer, error) {
 		}
 	}
 	layers := []claudeLayer{managed}
-	if given, _ := settingsGiven(s.Args); given != "" {
+	if given, _ := optionGiven(s.Args, settingsOption); given != "" {
 		text, err := settingsText(given, s.Dir)
 		if err != nil {
 			return nil, err
@@ -99,10 +101,13 @@ func claudeLayers(c *agent.Client, s Start) ([]claudeLayer, error) {
 		return nil, err
 	}
 	paths := []string{files.Hooks.Path}
-	for _, name := range c.Files.InProject {
-		paths = append([]string{filepath.Join(s.Dir, filepath.FromSlash(name))}, paths...)
+	for _, name := range c.Files.InProject { // from weak to strong
+		paths = append(paths, filepath.Join(s.Dir, filepath.FromSlash(name)))
 	}
-	for _, path := range paths { // those of the project are listed from weak to strong
+	for i, path := range slices.Backward(paths) {
+		if !readsSource(s.Args, i) {
+			continue
+		}
 		l, err := settingsFile(c, path)
 		if err != nil {
 			return nil, err
@@ -133,16 +138,33 @@ func variablesIn(text []byte) map[string]any {
 	return settings.Env
 }
 
-// settingsGiven returns the value of the option --settings, and the other arguments.
-func settingsGiven(args []string) (value string, rest []string) {
+// claudeSources are the names of Claude Code's settings in files, from weak to strong.
+var claudeSources = []string{"user", "project", "local"}
+
+// readsSource reports whether Claude Code reads one of claudeSources. What it was told to leave out decides nothing.
+func readsSource(args []string, source int) bool {
+	chosen, rest := optionGiven(args, sourcesOption)
+	if len(rest) == len(args) {
+		return true // it was told nothing
+	}
+	for name := range strings.SplitSeq(chosen, ",") {
+		if strings.TrimSpace(name) == claudeSources[source] {
+			return true
+		}
+	}
+	return false
+}
+
+// optionGiven returns the value of an option, and the other arguments.
+func optionGiven(args []string, option string) (value string, rest []string) {
 	for i := 0; i < len(args); i++ {
-		v, attached := strings.CutPrefix(args[i], settingsOption+"=")
+		v, attached := strings.CutPrefix(args[i], option+"=")
 		switch {
 		case args[i] == "--":
 			return value, append(rest, args[i:]...)
 		case attached:
 			value = v
-		case args[i] == settingsOption && i+1 < len(args):
+		case args[i] == option && i+1 < len(args):
 			i++
 			value = args[i]
 		default:

@@ -74,9 +74,7 @@ func codex(c *agent.Client, s Start) (Plan, error) {
 	}
 	base, where := config.Providers[id].BaseURL, files.Servers.Path
 	if id == ownProvider {
-		if base = config.Base; base == "" {
-			base, where = s.get("OPENAI_BASE_URL"), "OPENAI_BASE_URL"
-		}
+		base = config.Base // the variable OPENAI_BASE_URL is for other programs: Codex itself goes on to its own address
 		if base == "" && signedInWithChatGPT(files.Dir) {
 			return Plan{}, refusef("%s is signed in with ChatGPT, whose requests go to chatgpt.com in a form that was not tried: sign in with an API key, or start it without --proxy", c.Title)
 		}
@@ -114,6 +112,7 @@ type codexArgs struct {
 	overrides []string // KEY=VALUE
 	profile   string
 	local     bool
+	alone     bool     // without the user's configuration
 	rest      []string // the arguments without those that the run's own options replace
 }
 
@@ -146,6 +145,8 @@ func parseCodex(args []string) (codexArgs, error) {
 			found.profile = value
 		case "--oss":
 			found.local = true
+		case "--ignore-user-config":
+			found.alone = true
 		}
 		found.rest = append(found.rest, arg)
 	}
@@ -155,12 +156,14 @@ func parseCodex(args []string) (codexArgs, error) {
 // readCodex reads Codex's configuration with the options that override it.
 func readCodex(file setup.File, given codexArgs) (codexConfig, error) {
 	config := codexConfig{}
-	text, err := file.Read()
-	if err == nil {
-		err = toml.Unmarshal(text, &config)
-	}
-	if err != nil {
-		return config, fmt.Errorf("%s: %w", file.Path, err)
+	if !given.alone {
+		text, err := file.Read()
+		if err == nil {
+			err = toml.Unmarshal(text, &config)
+		}
+		if err != nil {
+			return config, fmt.Errorf("%s: %w", file.Path, err)
+		}
 	}
 	if given.profile != "" {
 		config.Profile = given.profile

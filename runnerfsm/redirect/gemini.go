@@ -37,6 +37,9 @@ func gemini(c *agent.Client, s Start) (Plan, error) {
 	base := get(c.Base.Variable)
 	if s.get(c.Base.Variable) != "" {
 		where = "the environment"
+	} else if base != "" && !atHome(where, s) {
+		return Plan{}, refusef("%s stands in %s, which %s obeys only in a folder that it trusts, so that it is not sure where it would send its key: set the variable in the environment, or start it without --proxy",
+			c.Base.Variable, where, c.Title)
 	}
 	u, err := upstream(c, base, where)
 	if err != nil {
@@ -102,6 +105,15 @@ func geminiVariables(s Start) (found map[string]string, where string) {
 		}
 	}
 	return nil, ""
+}
+
+// atHome reports whether a file .env is the user's, and not a project's.
+func atHome(path string, s Start) bool {
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) == ".gemini" {
+		dir = filepath.Dir(dir)
+	}
+	return dir == system.Here(s.Env).Home()
 }
 
 // dotenv reads lines NAME=VALUE, with quotes around the value or without.

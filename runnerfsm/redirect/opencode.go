@@ -14,9 +14,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// The addresses that opencode's own providers have unless it is told otherwise. Those of others are not known.
-var opencodeOwn = map[string]string{
-	"anthropic": "https://api.anthropic.com/v1", "openai": "https://api.openai.com/v1", "google": "https://generativelanguage.googleapis.com/v1beta",
+// opencodeOwn are the addresses of opencode's own providers, and the variables that it obeys where its configuration has
+// no address, as seen with 1.18.33. The addresses of other providers are not known.
+var opencodeOwn = map[string]struct{ address, variable string }{
+	"anthropic": {"https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL"},
+	"openai":    {"https://api.openai.com/v1", "OPENAI_BASE_URL"},
+	"google":    {"https://generativelanguage.googleapis.com/v1beta", ""},
 }
 
 // opencode sends the calls of opencode to a proxy by a configuration in its environment, which wins over those in files. It
@@ -91,11 +94,7 @@ func opencodeConfig(c *agent.Client, s Start) (addresses map[string]string, mode
 	if err != nil {
 		return nil, "", err
 	}
-	paths := []string{files.Servers.Path}
-	if given := s.get("OPENCODE_CONFIG"); given != "" {
-		paths = append(paths, given)
-	}
-	addresses = maps.Clone(opencodeOwn)
+	addresses = opencodeDefaults(s)
 	learn := func(data any) {
 		if m, ok := member(data, "model").(string); ok {
 			model = m
@@ -107,7 +106,7 @@ func opencodeConfig(c *agent.Client, s Start) (addresses map[string]string, mode
 			}
 		}
 	}
-	for _, path := range append(paths, opencodeProject(s.Dir)...) {
+	for _, path := range opencodeFiles(files.Servers.Path, s) {
 		text, err := setup.File{Path: path}.Read()
 		if err != nil || text == nil {
 			continue
@@ -124,6 +123,36 @@ func opencodeConfig(c *agent.Client, s Start) (addresses map[string]string, mode
 	}
 	learn(content)
 	return addresses, model, nil
+}
+
+// opencodeDefaults returns the addresses of opencode's own providers if no file has others.
+func opencodeDefaults(s Start) map[string]string {
+	addresses := map[string]string{}
+	for id, own := range opencodeOwn {
+		addresses[id] = own.address
+		if own.variable == "" {
+			continue
+		}
+		if base := s.get(own.variable); base != "" && !secret.In([]byte(base)) {
+			addresses[id] = base
+		}
+	}
+	return addresses
+}
+
+// opencodeFiles returns the configurations that opencode reads, the weakest first.
+func opencodeFiles(global string, s Start) []string {
+	paths := []string{global}
+	if given := s.get("OPENCODE_CONFIG"); given != "" {
+		paths = append(paths, given)
+	}
+	if off := strings.ToLower(s.get("OPENCODE_DISABLE_PROJECT_CONFIG")); off != "1" && off != "true" {
+		paths = append(paths, opencodeProject(s.Dir)...)
+	}
+	if dir := s.get("OPENCODE_CONFIG_DIR"); dir != "" {
+		paths = append(paths, filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json"))
+	}
+	return paths
 }
 
 // ourHeader reports whether a provider's address is that of a proxy of ours, which would do the same work twice.

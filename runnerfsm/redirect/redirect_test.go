@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -210,4 +211,71 @@ func TestOpencode(t *testing.T) {
 	c, err = plan.Change(shown)
 	require.NoError(t, err)
 	assert.NotContains(t, c.Env[0], "sk-1")
+}
+
+// elsewhere is an address that nobody but the test's variables and files name.
+const elsewhere = "https://elsewhere.example"
+
+// A variable sends a client's key elsewhere only if the client itself obeys it: it is another program's otherwise. Which client
+// obeys which was seen with the real ones (Claude Code 2.1.329, Codex 0.169, Gemini CLI 0.61, opencode 1.18.33).
+func TestAVariableOfAnotherProgramDecidesNothing(t *testing.T) {
+	obeyed := map[string][]string{
+		"claude": {"ANTHROPIC_BASE_URL"}, "codex": {}, "gemini": {"GOOGLE_GEMINI_BASE_URL"}, "opencode": {"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"},
+	}
+	variables := []string{
+		"ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE", "OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_API_BASE_URL", "CODEX_BASE_URL", "GOOGLE_GEMINI_BASE_URL",
+		"GOOGLE_GENAI_BASE_URL", "GEMINI_BASE_URL", "GOOGLE_GENERATIVE_AI_BASE_URL", "COPILOT_PROVIDER_BASE_URL", "LITELLM_BASE_URL", "MCP_PRUNER_PROXY_SECRET",
+	}
+	require.Len(t, obeyed, len(Clients()))
+	for _, client := range Clients() {
+		for _, variable := range variables {
+			for _, login := range []string{"", `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`} {
+				w := newWorld(t, variable+"="+elsewhere+"/v1")
+				w.write(login, w.home, ".codex", "auth.json")
+				w.write(variable+"="+elsewhere+"/v1\n", w.home, ".codex", ".env")
+				plan, err := Find(client, Start{Env: w.env, Dir: w.dir})
+				if err != nil {
+					require.ErrorAs(t, err, new(Refusal))
+				}
+				sent := false
+				for _, to := range plan.Upstreams {
+					sent = sent || to.Host == "elsewhere.example"
+				}
+				assert.Equal(t, slices.Contains(obeyed[client], variable), sent, "%s with %s", client, variable)
+			}
+		}
+	}
+}
+
+// A file decides where a client's calls go only if the client reads it in this run.
+func TestAFileThatTheClientDoesNotReadDecidesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.write(`{"env":{"ANTHROPIC_BASE_URL":"`+elsewhere+`"}}`, w.dir, ".claude", "settings.json")
+	for args, want := range map[string]string{
+		"-p hi": elsewhere, "--setting-sources user -p hi": "https://api.anthropic.com", "--setting-sources=user,local": "https://api.anthropic.com",
+		"--setting-sources user,project": elsewhere, "-p -- --setting-sources user": elsewhere,
+	} {
+		to, _ := w.found("claude", strings.Fields(args)...)
+		assert.Equal(t, want, to, args)
+	}
+	w.write("openai_base_url = \""+elsewhere+"/v1\"\n", w.home, ".codex", "config.toml")
+	to, _ := w.found("codex", "exec", "hi")
+	assert.Equal(t, elsewhere, to)
+	to, _ = w.found("codex", "exec", "--ignore-user-config", "hi")
+	assert.Equal(t, "https://api.openai.com", to)
+
+	w.write(`{"provider":{"anthropic":{"options":{"baseURL":"`+elsewhere+`/v1"}}}}`, w.dir, "opencode.json")
+	to, _ = w.found("opencode")
+	assert.Equal(t, "anthropic "+elsewhere, to)
+	w.env = append(w.env, "OPENCODE_DISABLE_PROJECT_CONFIG=1")
+	to, _ = w.found("opencode")
+	assert.Equal(t, "anthropic https://api.anthropic.com", to)
+	w.env[len(w.env)-1] = "OPENCODE_CONFIG_DIR=" + filepath.Join(w.home, "more")
+	w.write(`{"provider":{"anthropic":{"options":{"baseURL":"https://more.example/v1"}}}}`, w.home, "more", "opencode.json")
+	to, _ = w.found("opencode")
+	assert.Equal(t, "anthropic https://more.example", to)
+
+	w.write("GOOGLE_GEMINI_BASE_URL="+elsewhere+"\n", w.dir, ".env")
+	to, _ = w.found("gemini")
+	assert.Contains(t, to, "refused: GOOGLE_GEMINI_BASE_URL stands in "+filepath.Join(w.dir, ".env")+", which Gemini CLI obeys only in a folder that it trusts")
 }
