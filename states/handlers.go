@@ -89,7 +89,9 @@ func execute(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) 
 
 func capture(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
 	if c.pipeline.Pruner != nil {
-		c.before = c.request.Session.remember(history.ParseCall(c.toolName, c.arguments), c.call.FocusQuestion(), c.output.Code())
+		call := history.ParseCall(c.toolName, c.arguments)
+		c.again = c.request.Session.again(call) // before the call itself counts as a change
+		c.before = c.request.Session.remember(call, c.call.FocusQuestion(), c.output.Code())
 	}
 	return fsm.OutputCaptured, fsm.Facts{"raw_bytes": len(c.output.Code())}, nil
 }
@@ -134,7 +136,9 @@ func callPruner(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, erro
 		c.raw = c.output
 		c.output = output
 		facts["pruned_bytes"] = bytes
-		c.request.Session.rememberPruned(c.asked())
+		if !c.unchanged {
+			c.request.Session.rememberCut(history.ParseCall(c.toolName, c.arguments))
+		}
 		return fsm.Pruned, facts, nil
 	}
 	failed := &pruneclient.Error{Code: pruneclient.HTTPError, Message: err.Error()}
@@ -240,9 +244,7 @@ func (c *Execution) tooLarge() bool {
 
 // repeatsPruned reports whether the call asks again for output that was pruned. It is false
 // for a failed call, which is answered with its error.
-func (c *Execution) repeatsPruned() bool {
-	return c.pipeline.RepeatRaw && c.failure == nil && c.request.Session.again(c.asked())
-}
+func (c *Execution) repeatsPruned() bool { return c.pipeline.RepeatRaw && c.failure == nil && c.again }
 
 // recovers reports whether the output was brought back by its id.
 func (c *Execution) recovers() bool {
@@ -252,14 +254,12 @@ func (c *Execution) recovers() bool {
 	return history.ParseCall(c.toolName, c.arguments).Recovers || c.pipeline.Printed(c.output.Code())
 }
 
-// asked returns the tool and the subject of the call; the subject is zero if the tool names
-// none.
-func (c *Execution) asked() asked {
-	about, _ := c.call.(tools.Subjecter)
-	if about == nil {
-		return asked{tool: c.toolName}
+// subject returns what the call is about; it is zero if the tool does not say.
+func (c *Execution) subject() tools.Subject {
+	if about, ok := c.call.(tools.Subjecter); ok {
+		return about.Subject()
 	}
-	return asked{c.toolName, about.Subject()}
+	return tools.Subject{}
 }
 
 // outputBytes returns the size of the tool's output, whether the tool succeeded or failed.

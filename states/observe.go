@@ -132,7 +132,7 @@ func (c *Execution) newDelivery(wire int) *Delivery {
 	if c.call != nil {
 		d.Question = c.call.FocusQuestion()
 	}
-	if about := c.asked().subject; about != (tools.Subject{}) {
+	if about := c.subject(); about != (tools.Subject{}) {
 		d.Subject = about
 		d.Key = c.session().subject(d.Client, c.toolName, about, c.pruneID)
 	}

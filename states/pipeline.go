@@ -85,6 +85,7 @@ type Execution struct {
 	failure *tools.Error
 	pruning PruningMetadata
 	pruneID string
+	again   bool // the same call's output was cut before
 	repeat  bool
 	stuck   bool // no row leads out of the state; only a mutated table can cause this
 	dropped bool // no client waits for the answer

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
@@ -12,16 +11,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
-// remembered bounds the number of pruned calls that a session remembers.
+// remembered bounds the number of originals whose subjects a session remembers.
 const remembered = 256
 
-// Session is the server's memory of one client: the calls whose output was pruned,
-// so that a repeated call can return the whole output, and recent questions and results,
-// which tell a pruner what the agent is looking for.
+// Session is the server's memory of one client: recent questions and results, which tell a pruner what the agent is looking for,
+// and whose output was cut, so that the same call again returns the whole.
 type Session struct {
-	mu     sync.Mutex
-	pruned []asked
-	log    history.Log
+	mu  sync.Mutex
+	log history.Log
 
 	introduced sync.Once
 	id         string
@@ -49,34 +46,23 @@ func (s *Session) introduce() {
 	})
 }
 
-// asked is the tool and the subject of a call.
-type asked struct {
-	tool    string
-	subject tools.Subject
-}
-
-// again reports whether the call asks for something whose output was pruned before.
-func (s *Session) again(call asked) bool {
+// again reports whether the call asks for what was cut of the same call's output before.
+func (s *Session) again(call history.ToolCall) bool {
 	if s == nil {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.pruned, func(earlier asked) bool {
-		return call.tool == earlier.tool && call.subject.Again(earlier.subject)
-	})
+	return s.log.Again(call)
 }
 
-func (s *Session) rememberPruned(call asked) {
+func (s *Session) rememberCut(call history.ToolCall) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.pruned) == remembered {
-		s.pruned = append(s.pruned[:0], s.pruned[1:]...)
-	}
-	s.pruned = append(s.pruned, call)
+	s.log.Cut(call)
 }
 
 // remember returns the earlier calls of the session, most recent first, and adds the call

@@ -13,6 +13,4 @@ func TestStated(t *testing.T) {
 	page.Says("are kept, cut at %s bytes", "maxNameBytes", maxNameBytes)
 	page = stated.On(t, "docs/METRICS.md")
 	page.Says("names are cut at %s bytes", "maxNameBytes", maxNameBytes)
-	page = stated.On(t, "docs/decisions/011-one-definition-of-a-repeat.md")
-	page.Says("output was pruned, %s per session", "remembered", remembered)
 }

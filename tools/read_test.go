@@ -216,30 +216,6 @@ func TestReadPrunedToNothing(t *testing.T) {
 	assert.Equal(t, "no lines here", out.(Noticer).Notice())
 }
 
-func TestTheSameThingAgain(t *testing.T) {
-	tools := newTools(t, Settings{})
-	for _, c := range []struct {
-		tool, earlier, later string
-		repeats              bool
-	}{
-		{"read", `{"file_path":"a"}`, `{"file_path":"./a","context_focus_question":"q"}`, true},
-		{"read", `{"file_path":"a"}`, `{"file_path":"a","start_line":7,"end_line":8}`, true},
-		{"read", `{"file_path":"a","end_line":6}`, `{"file_path":"a","start_line":7}`, false},
-		{"read", `{"file_path":"a","end_line":7}`, `{"file_path":"a","start_line":7}`, true},
-		{"read", `{"file_path":"a"}`, `{"file_path":"b"}`, false},
-		{"bash", `{"command":"ls","timeout_ms":500}`, `{"command":"ls","cwd":"."}`, true},
-		{"bash", `{"command":"ls"}`, `{"command":"ls","env":{"A":"1"}}`, false},
-		{"bash", `{"command":"ls"}`, `{"command":"ls","cwd":"sub"}`, false},
-		{"grep", `{"pattern":"a"}`, `{"pattern":"a","path":".","max_matches":9}`, true},
-		{"grep", `{"pattern":"a"}`, `{"pattern":"a","case_sensitive":false}`, false},
-		{"grep", `{"pattern":"a"}`, `{"pattern":"a","path":"b"}`, false},
-	} {
-		earlier, later := checked(t, tools[c.tool], c.earlier), checked(t, tools[c.tool], c.later)
-		assert.Equal(t, c.repeats, later.(Subjecter).Subject().Again(earlier.(Subjecter).Subject()), "%s then %s", c.earlier, c.later)
-	}
-	assert.False(t, Subject{}.Again(Subject{}), "calls that do not say what they are about")
-}
-
 // TestMissingOutsideIsOutside: of what is outside the root, no call tells whether
 // it is there.
 func TestMissingOutsideIsOutside(t *testing.T) {

@@ -1,9 +1,7 @@
 package tools
 
 import (
-	"cmp"
 	"encoding/json"
-	"math"
 	"strings"
 )
 
@@ -27,13 +25,6 @@ type Subject struct {
 func (s Subject) Whole() Subject {
 	s.First, s.Last, s.Part = 0, 0, false
 	return s
-}
-
-// Again reports whether a call of the same tool asks again for something that an earlier
-// one asked for: the same thing, with overlapping lines. It is false for a zero subject.
-func (s Subject) Again(earlier Subject) bool {
-	return s.Whole() != (Subject{}) && s.Whole() == earlier.Whole() &&
-		s.First <= cmp.Or(earlier.Last, math.MaxInt) && earlier.First <= cmp.Or(s.Last, math.MaxInt)
 }
 
 // Subjecter is a Call that can name its subject.

@@ -44,6 +44,8 @@ type ToolCall struct {
 	Replace []Replacement
 
 	Recovers bool // the call prints a text that was cut or cleared before
+
+	args map[string]any // nil: edit, write
 }
 
 // Replacement is one replacement made by an edit, or a whole text written.
@@ -83,6 +85,9 @@ func KindOf(tool string) Kind {
 func ParseCall(tool string, args map[string]any) ToolCall {
 	c := ToolCall{Kind: KindOf(tool), Tool: tool}
 	c.Recovers = recovers(tool, c.Kind, args)
+	if c.Kind != Edit && c.Kind != Write {
+		c.args = args
+	}
 	text := func(names ...string) string { return firstText(args, names...) }
 	switch c.Kind {
 	case Read:

@@ -48,6 +48,9 @@ func (l *Log) Decide(c ToolCall, tokens int, others OtherTools) Decision {
 	if why := others.Stays(c, tokens); why != "" {
 		return Decision{Why: why}
 	}
+	if l.Again(c) {
+		return Decision{Why: "the same call again"}
+	}
 	file, _, _ := c.FileRead()
 	if file == "" {
 		return Decision{Prune: true}

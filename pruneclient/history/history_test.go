@@ -10,7 +10,8 @@ import (
 )
 
 func TestParseCall(t *testing.T) {
-	require.Equal(t, ToolCall{Kind: Read, Tool: "Read", File: "a.go", Offset: 10, Limit: 5}, ParseCall("Read", map[string]any{"file_path": "a.go", "offset": 10.0, "limit": 5.0}))
+	args := map[string]any{"file_path": "a.go", "offset": 10.0, "limit": 5.0}
+	require.Equal(t, ToolCall{Kind: Read, Tool: "Read", File: "a.go", Offset: 10, Limit: 5, args: args}, ParseCall("Read", args))
 	zero := ParseCall("read_file", map[string]any{"file_path": "a.go", "offset": 300.0, "limit": 5.0})
 	require.Equal(t, []int{301, 5}, []int{zero.Offset, zero.Limit}, "Qwen Code counts from 0")
 	require.Zero(t, ParseCall("read_file", map[string]any{"file_path": "a.go", "offset": 0.0}).Offset)

@@ -28,6 +28,7 @@ type Log struct {
 	prompt    string         // the user's latest message
 	compacted bool           // the client summarised the context: earlier events do not count
 	edited    map[string]int // by cleaned path: the turn of the last edit
+	cut       []ToolCall     // calls whose results were cut and cannot have changed since
 }
 
 // saying is one message of the agent.
@@ -69,6 +70,7 @@ func (l *Log) speak(text string, thought bool) {
 // Use records a tool call when the agent makes it. Reads and searches count from then on, so Question and
 // Context must be called before Use if this call's result is to be pruned.
 func (l *Log) Use(c ToolCall) {
+	l.changed(c)
 	switch c.Kind {
 	case Edit, Write:
 		l.edit(c)
@@ -119,7 +121,7 @@ func (l *Log) Result(c ToolCall, text string) {
 
 // Compact discards the context after the client summarised it. The user's latest message and the edited
 // files are kept.
-func (l *Log) Compact() { l.events, l.said, l.compacted = nil, nil, true }
+func (l *Log) Compact() { l.events, l.said, l.cut, l.compacted = nil, nil, nil, true }
 
 // Need says which earlier steps would change what a log tells a pruner.
 type Need int

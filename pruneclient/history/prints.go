@@ -30,6 +30,9 @@ func (c ToolCall) Prints() bool {
 	return prints
 }
 
+// Shows reports whether a call does nothing but show text from files: it may be made again without effect, and at once.
+func (c ToolCall) Shows() bool { return c.Kind == Read || c.Kind == Grep || c.Prints() }
+
 // commands splits a shell command at its separators and returns the words of each part. It returns nil for a command that
 // writes to a file, reads a text of its own, or runs another one inside.
 func commands(command string) [][]string {

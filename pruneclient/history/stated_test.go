@@ -27,6 +27,8 @@ func TestStated(t *testing.T) {
 	page.Says("% for logs, at %s tokens", "tuning.ShareTokens", tuning.ShareTokens)
 	page = stated.On(t, "docs/clients/opencode.md")
 	page.Says("a result above %s tokens begins", "MinTokens", MinTokens)
+	page = stated.On(t, "docs/decisions/011-one-definition-of-a-repeat.md")
+	page.Says("A log remembers %s calls", "mostCut", mostCut)
 	page = stated.On(t, "docs/decisions/049-our-own-tools-use-the-rules-first.md")
 	page.Says("the last %s questions", "maxEvents", maxEvents)
 	page = stated.On(t, "docs/decisions/077-how-a-bill-is-counted.md")

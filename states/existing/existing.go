@@ -64,6 +64,8 @@ type Cut struct {
 
 	Lines []lineprune.Line // one per line; only with Result.Explain
 
+	Repeats bool // the header says that the same call again brings all: the call has no effect and takes no time
+
 	Overwritten bool // the lines lack states that a program overwrote, so that the result is shorter although all are kept
 
 	// For a result with a note.
@@ -119,7 +121,7 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if err != nil {
 		return Cut{}, err
 	}
-	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Blocks: res.Blocks, Lines: res.Lines, Overwritten: r.Body.overwritten != ""}
+	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Blocks: res.Blocks, Lines: res.Lines, Overwritten: r.Body.overwritten != "", Repeats: r.repeats()}
 	if !cut.Whole() {
 		cut.Kept = r.Body.notices(cut.Kept)
 	}
@@ -134,6 +136,12 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 		cut.Overwritten = false
 	}
 	return cut, nil
+}
+
+// repeats reports whether the header may say that the same call again brings all. Claude Code answers a second Read of a file itself:
+// that nothing has changed.
+func (r Result) repeats() bool {
+	return r.Call.Shows() && !(r.Call.Kind == history.Read && r.Body.NumberedByClaude())
 }
 
 // selected runs the pruner. A text of which the client would show only a part gets no more than it may keep, and of that the
@@ -188,18 +196,25 @@ func wholeCommands(c Cut) bool { return c.Kind != lineprune.Logs && c.Kind != li
 // Header returns the first line of a pruned text: how many lines were kept, and the command way that
 // recovers the original.
 func Header(c Cut, way string) string {
+	again := ""
+	if c.Repeats {
+		again = callAgain
+	}
 	switch {
 	case c.complete():
-		return fmt.Sprintf("[progress shows its last state; all: `%s`]", way)
+		return fmt.Sprintf("[progress shows its last state; all: `%s`%s]", way, again)
 	case c.Kind == lineprune.Grep:
-		return fmt.Sprintf("[%d of %d lines; all: `%s`]", len(c.Kept), c.Total, way)
+		return fmt.Sprintf("[%d of %d lines; all: `%s`%s]", len(c.Kept), c.Total, way, again)
 	}
-	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`]", len(c.Kept), c.Total, way)
+	return fmt.Sprintf("[%d of %d lines; rest: `%s --lines A-B`%s]", len(c.Kept), c.Total, way, again)
 }
+
+// callAgain is the other way back: the same call again comes whole.
+const callAgain = " or call again"
 
 // header matches the first line that Header writes, with the id in its command.
 var header = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("^\\[(?:\\d+ of \\d+ lines|progress shows its last state); (?:all|rest): `[^`\n]* (prn_[0-9a-f]{8})(?: --lines A-B)?`\\]")
+	return regexp.MustCompile("^\\[(?:\\d+ of \\d+ lines|progress shows its last state); (?:all|rest): `[^`\n]* (prn_[0-9a-f]{8})(?: --lines A-B)?`(?:" + callAgain + ")?\\]")
 })
 
 // CutID returns the id of the original of a pruned text, or "" for a text without a header.

@@ -86,12 +86,22 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, k Kno
 		Noted: got.body.NumberedByClaude(), Weights: t.weights, Boldness: t.with.Boldness,
 	}
 	t.attempts[index] = t.prune(ctx, got, known)
+	if t.attempts[index].cuts() {
+		k.Cut()
+	}
 	if t.served != nil && ours(r.Kind) && t.asks(index) {
 		known.Asked, known.Careful, known.Context, known.Noted = true, false, k.Served, false
+		got.decision.Prune = got.decision.Prune && !k.Asked
 		t.served[index] = t.prune(ctx, got, known)
+		if t.served[index].cuts() {
+			k.ServedCut()
+		}
 	}
 	return ctx.Err()
 }
+
+// cuts reports whether the agent lacks a part of the result.
+func (a attempt) cuts() bool { return a.decision.Prune && a.err == nil && !a.cut.Whole() }
 
 // prune prunes a result if the decision is to prune it.
 func (t *trial) prune(ctx context.Context, a attempt, known existing.Result) attempt {

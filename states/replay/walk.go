@@ -15,6 +15,10 @@ type Known struct {
 	Served   []pruneclient.Event // for this program's server, which sees only its own calls and their questions
 	Decision history.Decision
 	Body     existing.Body
+	Asked    bool // this program's server had cut the result of the same call before
+
+	// Cut and ServedCut record that a hook, or this program's server, cuts the result.
+	Cut, ServedCut func()
 }
 
 // Walk calls each for every result, with the knowledge at the time of the call.
@@ -42,12 +46,20 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 			} else { // from the flattened transcript of a sub-agent
 				a = ask(r.Parsed, step.Out)
 			}
-			a.Served = served.Context()
+			a.Served, a.Asked = served.Context(), served.Again(r.Parsed)
+			mineCut := false
+			a.Cut, a.ServedCut = func() { log.Cut(r.Parsed) }, func() { mineCut = true }
+			if existing.CutID(step.Out) != "" { // by a hook that was there
+				a.Cut()
+			}
 			if err := each(next, step, a); err != nil {
 				return err
 			}
 			if ours(r.Kind) {
 				served.Served(r.Parsed, a.Question, step.Out)
+			}
+			if mineCut {
+				served.Cut(r.Parsed)
 			}
 			next++
 		}

@@ -220,6 +220,55 @@ func TestWhatWasBroughtBackStaysWhole(t *testing.T) {
 	require.Empty(t, w.hook([]string{"codex"}, codex))
 }
 
+// A call whose result was cut, and that is made again before anything has changed, comes whole.
+func TestTheSameCallAgainComesWhole(t *testing.T) {
+	for tool, c := range map[string]struct{ input, response map[string]any }{
+		"Read": {map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1)},
+		"Bash": {map[string]any{"command": "go test ./..."}, map[string]any{"stdout": failingTests()}},
+	} {
+		w := newWorld(t)
+		first := w.hook([]string{"claude"}, w.message(tool, c.input, c.response))
+		require.Contains(t, first, "recover prn_", tool)
+		shown := "a part"
+		if tool == "Bash" {
+			shown = text(child(output(t, first), "updatedToolOutput"), "stdout")
+		}
+		for between, whole := range map[string]bool{
+			`{"name":"Grep","input":{"pattern":"x"}}`:                                               true,
+			`{"name":"Edit","input":{"file_path":"/r/store.go","old_string":"a","new_string":"b"}}`: false,
+			`{"name":"Bash","input":{"command":"./generate.sh"}}`:                                   false,
+		} {
+			w.saidThen(question, tool, c.input, shown, between)
+			m := w.message(tool, c.input, c.response)
+			m["tool_use_id"] = "t3"
+			answer := w.hook([]string{"claude"}, m)
+			require.Equal(t, whole, answer == "", "%s, then %s: %s", tool, between, answer)
+		}
+	}
+}
+
+// saidThen writes a transcript with a call, its result as the model saw it, another call and the first call once more, without a
+// result.
+func (w *world) saidThen(words, tool string, input map[string]any, shown, between string) {
+	w.t.Helper()
+	w.say(words)
+	before, err := os.ReadFile(w.transcript)
+	require.NoError(w.t, err)
+	first, err := json.Marshal(input)
+	require.NoError(w.t, err)
+	result, err := json.Marshal(shown)
+	require.NoError(w.t, err)
+	lines := strings.Replace(string(before), `"input":{},"name":"Read"`, fmt.Sprintf(`"input":%s,"name":%q`, first, tool), 1)
+	use := func(message, id, call string) string {
+		return fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"id":%q,"content":[{"type":"tool_use","id":%q,%s]}}`+"\n", message, id, strings.TrimPrefix(call, "{"))
+	}
+	lines += `{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":` + string(result) + "}]}}\n" +
+		use("m2", "t2", between) +
+		`{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"done"}]}}` + "\n" +
+		use("m3", "t3", fmt.Sprintf(`{"name":%q,"input":%s}`, tool, first))
+	require.NoError(w.t, os.WriteFile(w.transcript, []byte(lines), 0o600))
+}
+
 // failingTests returns the log of a test run with one failure.
 func failingTests() string {
 	var b strings.Builder

@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
@@ -37,7 +39,7 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 	}
 	if f.Transcript != "" {
 		session = s.transcript(c, f, r.Call)
-		feed(&log, session.Steps, f.ID)
+		feed(&log, session.Steps, f.ID, s.cutIn(f.Session, r.Call))
 	}
 	if f.Statusless {
 		status, known := session.Exits[f.ID]
@@ -119,19 +121,44 @@ func openCall(session sessions.Session, tool string) string {
 	return ""
 }
 
-// feed adds the steps before a call to log. If the transcript does not contain the call yet, those are all steps.
-func feed(log *history.Log, steps []sessions.Step, id string) {
+// feed adds the steps before a call to log. If the transcript does not contain the call yet, those are all steps. cut reports
+// whether a result was cut.
+func feed(log *history.Log, steps []sessions.Step, id string, cut func(sessions.Step) bool) {
 	for _, step := range steps {
 		if step.Kind == sessions.Use && step.ID == id && id != "" {
 			return
 		}
 		step.AddTo(log)
+		if step.Kind == sessions.Result && cut(step) {
+			log.Cut(history.ParseCall(step.Tool, step.Args))
+		}
 	}
 }
+
+// cutIn returns a function that reports whether a result of a session was cut, as far as that concerns a call: the result has the
+// header of a cut one, or a hook noted the call. The header of a cut read of Claude Code is not in its result.
+func (s state) cutIn(session string, call history.ToolCall) func(sessions.Step) bool {
+	noted := sync.OnceValue(func() map[string]bool {
+		calls := map[string]bool{}
+		for _, n := range notes.Of(s.dir, session) {
+			calls[n.Call] = n.Call != ""
+		}
+		return calls
+	})
+	return func(step sessions.Step) bool {
+		if !call.Again(history.ParseCall(step.Tool, step.Args)) {
+			return false
+		}
+		return existing.CutID(step.Out) != "" || noted()[step.ID]
+	}
+}
+
+// cutNowhere is for a log of which only its size counts.
+func cutNowhere(sessions.Step) bool { return false }
 
 // needsOf returns what the end of a session lacks to be as good as the whole.
 func needsOf(session sessions.Session, id string) history.Need {
 	var log history.Log
-	feed(&log, session.Steps, id)
+	feed(&log, session.Steps, id, cutNowhere)
 	return log.Needs()
 }

@@ -76,3 +76,19 @@ func TestWhatWasBroughtBackStaysWhole(t *testing.T) {
 		assert.Equal(t, same, strings.Contains(got, "`"+existing.DefaultBack+" "+id+"` prints them]"), command)
 	}
 }
+
+// A call whose result was pruned, and that is made again before anything has changed, comes whole.
+func TestTheSameCallAgainComesWhole(t *testing.T) {
+	log := passed("package", "--- FAIL: TestTotals (0.00s)\n    totals_test.go:12: got 3, want 4\nFAIL\tpackage/totals\t0.01s")
+	for between, whole := range map[string]int{"git status": 1, "git checkout main": 0} {
+		r := newRig(t, database(t), Prune)
+		id := idForms["long"]
+		list := []step{{id: id(1), command: "go test ./...", output: log}, {id: id(2), command: between, output: "done"},
+			{id: id(3), command: "go test ./...", output: log}, {id: id(4), command: "pwd", output: "/r"}}
+		var got string
+		for n := 1; n <= len(list); n++ {
+			got = string(r.post(t, messagesPath, renderings[messagesPath](list[:n])))
+		}
+		assert.Equal(t, whole, strings.Count(got, `package/number5\t`), between)
+	}
+}
