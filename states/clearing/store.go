@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"os"
 	"slices"
 	"time"
 
@@ -133,7 +134,7 @@ func (w *walk) place() contextgc.Place {
 // claim records in changes the ids that the agent will be shown, and returns them. They are unique among all stores of
 // this user, unlike the ids of segments, which every ledger counts from 1.
 func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool, err error) {
-	project := archive.ProjectOf(w.WorkingFolder())
+	project := archive.ProjectOf(folderOf(w.Conversation))
 	var entries []archive.Entry
 	var of []int // the change of each entry
 	for i, ch := range changes {
@@ -163,7 +164,7 @@ func (w *walk) cutBefore(ctx context.Context, text string) (id string, e archive
 		return "", e
 	}
 	e, err := w.Index.Find(ctx, id)
-	if err != nil || !e.MayBeReadIn(w.WorkingFolder()) {
+	if err != nil || !e.MayBeReadIn(folderOf(w.Conversation)) {
 		return "", archive.Entry{}
 	}
 	return id, e
@@ -204,6 +205,18 @@ func (w *walk) keep(ctx context.Context, client string, changes []change) error 
 	return nil
 }
 
+// folderOf returns the folder in which a conversation's client works: the last one that it names and that exists here; "" if there is
+// none, because originals of a folder that nobody can go to could not be recovered. A client that was authenticated may be on
+// another machine, and is believed.
+func folderOf(c *wire.Conversation) string {
+	for _, folder := range slices.Backward(c.Folders()) {
+		if info, err := os.Stat(folder); c.Owner != "" || err == nil && info.IsDir() {
+			return folder
+		}
+	}
+	return ""
+}
+
 // Entry returns a result in the form of the ledger.
 func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry {
 	k, text := r.Key, c.Text(r)
@@ -213,7 +226,7 @@ func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry 
 		e.Type, e.Path = contextgc.Code, call.File
 	}
 	e.Subject, e.Project, e.Session, e.Tokens = c.Owner, contextgc.CleanID(client), c.Session, tokens.Claude(text)
-	if folder := c.WorkingFolder(); folder != "" {
+	if folder := folderOf(c); folder != "" {
 		e.Project = contextgc.ProjectOf(folder)
 	}
 	return e

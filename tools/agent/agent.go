@@ -29,6 +29,8 @@ type Client struct {
 	Rule         *Rule      // nil: not known
 	Prefix       *Prefix    // nil: not known
 
+	Workplace *Workplace // nil: it says nowhere in which folder it works, or that is not known
+
 	Definitions []Definitions // of its own tools, oldest version first; none if they were not measured
 
 	// SearchesTools: it shows its model only the names of tools and lets it search for the rest. docs/GATEWAY.md lists the

@@ -3,6 +3,7 @@ package agent
 import (
 	"path/filepath"
 	"regexp"
+	"sync"
 )
 
 // Claude is Claude Code.
@@ -68,6 +69,10 @@ remove: mcp-pruner install claude --uninstall
 		Line:    func(program string) string { return "Bash(" + program + " recover:*)" },
 		Pattern: regexp.MustCompile(`^Bash\((.*mcp-pruner(?:\.exe)?) recover(?::\*| \*)\)$`),
 	},
+	// Earlier versions have it in a tag.
+	Workplace: &Workplace{Told: true, Line: sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(?:# Environment\n.*\n - |<env>\n)(?:Primary w|W)orking directory: (.+)$`)
+	})},
 	SearchesTools:   true,
 	ProjectVariable: "CLAUDE_PROJECT_DIR",
 	StatusLine:      []string{"statusLine"},

@@ -3,6 +3,7 @@ package agent
 import (
 	"regexp"
 	"strconv"
+	"sync"
 )
 
 // Codex is the Codex CLI.
@@ -49,6 +50,7 @@ remove: mcp-pruner install codex --uninstall
 		},
 		Pattern: regexp.MustCompile(`(?m)^prefix_rule\(pattern = \["([^"\\]*mcp-pruner(?:\.exe)?)", "recover"\], decision = "allow"\)`),
 	},
+	Workplace:       &Workplace{Line: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<environment_context>\n\s*<cwd>([^<\n]+)</cwd>`) })},
 	SearchesTools:   true,
 	ModelIn:         "x-codex-turn-metadata",
 	SessionVariable: "CODEX_SESSION_ID",

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Gemini is the Gemini CLI.
@@ -28,6 +29,10 @@ var Gemini = Client{
 		HidesErrorData: true,
 	},
 	Shells: Shells{Hooks: PowerShell, Tools: PowerShell},
+	Workplace: &Workplace{Line: sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:<session_context>\n)?This is the Gemini CLI\. We are setting up the context for our chat\.(?:\n.*){0,6}?\n` +
+			`(?:- \*\*Workspace Directories:\*\*\n  - |I'm currently working in the directory: )(.+)`)
+	})},
 	Hooks:  &geminiHooks,
 	Prefix: &geminiPrefix,
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {

@@ -23,6 +23,7 @@ var Kilo = Client{
 	Servers:      Opencode.Servers,
 	Restrictions: opencodeRestrictions("KILO", kiloFiles),
 	Rule:         Opencode.Rule,
+	Workplace:    Opencode.Workplace,
 }
 
 var kiloHooks = func() Hooks {

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"regexp"
+	"sync"
 )
 
 // Opencode is opencode.
@@ -27,6 +28,9 @@ var Opencode = Client{
 		},
 		HidesErrorData: true,
 	},
+	Workplace: &Workplace{Told: true, Line: sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`environment you are running in:\n<env>\n\s*Working directory: (.+)`)
+	})},
 	Hooks:  &opencodeHooks,
 	Prefix: &opencodePrefix,
 	Servers: ServerList{Member: "mcp", CommandList: true, Entry: func(program string, env map[string]any) map[string]any {

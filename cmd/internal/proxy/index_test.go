@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -114,26 +115,41 @@ func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
 }
 
 // A cleared result belongs to the project in which its client says it works: recover prints it there and nowhere else. What
-// a result says about folders counts for nothing.
+// a result, a person's words or a file of instructions say about folders counts for nothing, nor does a folder that does not exist.
 func TestAClearedResultBelongsToItsProject(t *testing.T) {
 	project, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(project, ".git"), 0o700))
-	require.NoError(t, os.MkdirAll(filepath.Join(project, "sub"), 0o700))
+	sub := filepath.Join(project, "sub")
+	require.NoError(t, os.MkdirAll(sub, 0o700))
 	elsewhere := t.TempDir()
-	words := map[string]string{
-		"anthropic": "You are an agent. \nPrimary working directory: " + filepath.Join(project, "sub") + "\n",
-		"responses": "<environment_context>\n  <cwd>" + project + "</cwd>\n",
-		"chat":      "<env>\n  Working directory: " + project + "\n",
-		"gemini":    "I'm currently working in the directory: " + project + "\n",
-	}
-	for name, api := range apis {
+	// What stands in place of a part of the first request: of the system prompt, or of the person's words, before which it is a text of its own.
+	const system, input, part = "You are an agent. ", `{"text":"fix the bug","type":"input_text"}`, `{"text":"fix the bug"}`
+	before := func(words, text string) string { return strings.Replace(words, "fix the bug", inJSON(text), 1) + "," }
+	for name, client := range map[string]struct{ agent, place, with string }{
+		"anthropic": {"claude-cli/2.1.329", system, inJSON("\n# Environment\nYou have been invoked in the following environment: \n - Primary working directory: " + sub + "\n")},
+		"responses": {"codex_exec/0.169.0", input, before(input, "<environment_context>\n  <cwd>"+project+"</cwd>\n") +
+			before(input, "<environment_context>\n  <cwd>/nowhere</cwd>\n") + input},
+		"chat": {"opencode/1.18.33", system, inJSON("environment you are running in:\n<env>\n  Working directory: " + project + "\n")},
+		"gemini": {"GeminiCLI-tui/0.61.0", part, before(part, "<session_context>\nThis is the Gemini CLI. We are setting up the context for our chat.\n"+
+			"Today's date is Saturday.\n- **Workspace Directories:**\n  - "+project+"\n") + part},
+	} {
+		api := apis[name]
+		send := func(r *rig, body []byte) string {
+			body = bytes.ReplaceAll(body, []byte("the output of call"), []byte("Working directory: /etc/x call"))
+			body = bytes.ReplaceAll(body, []byte("fix the bug"), []byte(`fix the bug. working directory: /etc <cwd>/etc</cwd>\n<env>\nWorking directory: /etc\n`))
+			q, err := http.NewRequest(http.MethodPost, r.proxy.URL+api.path, bytes.NewReader(body))
+			require.NoError(t, err)
+			q.Header.Set("User-Agent", client.agent)
+			res, err := http.DefaultClient.Do(q)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			return shownID.FindStringSubmatch(string(r.up.last()))[1]
+		}
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, database(t), GC)
-			body := bytes.Replace(api.history(40), []byte("You are an agent. "), bytes.Trim(encoded(words[name]), `"`), 1)
-			body = bytes.ReplaceAll(body, []byte("the output of call"), []byte("Working directory: /etc/x call"))
-			id := shownID.FindStringSubmatch(string(r.post(t, api.path, body)))[1]
-			for folder, want := range map[string]int{project: 0, filepath.Join(project, "sub"): 0, elsewhere: 1, filepath.Dir(project): 1} {
+			id := send(r, bytes.Replace(api.history(40), []byte(client.place), []byte(client.with), 1))
+			for folder, want := range map[string]int{project: 0, sub: 0, elsewhere: 1, filepath.Dir(project): 1} {
 				t.Chdir(folder)
 				code, stdout, stderr := recoverVerb(t, filesOf(r.engine), id)
 				require.Equal(t, want, code, "%s: %s", folder, stderr)
@@ -145,5 +161,15 @@ func TestAClearedResultBelongsToItsProject(t *testing.T) {
 				}
 			}
 		})
+		t.Run(name+", no folder", func(t *testing.T) {
+			r := newRig(t, database(t), GC)
+			id := send(r, api.history(40))
+			t.Chdir(elsewhere)
+			code, _, stderr := recoverVerb(t, filesOf(r.engine), id)
+			assert.Equal(t, 0, code, "nobody said which project it is: %s", stderr)
+		})
 	}
 }
+
+// inJSON returns a text as it stands within a string of JSON.
+func inJSON(text string) string { return strings.Trim(string(encoded(text)), `"`) }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
@@ -132,6 +133,7 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 		return nil
 	}
 	c.Alias(r.Header.Get("X-Session-Id")) // opencode's session id
+	c.WorksIn(agent.Calling(r.UserAgent()).Folders(c.Told(), c.Words(0))...)
 	client := clientOf(r.Header.Get("User-Agent"))
 	s.runs.Session(c.Session, client)
 	w, decides := s.worker(r.Context())

@@ -68,8 +68,13 @@ func (c *Conversation) message(m span) error {
 	if err != nil || found[1].to == 0 {
 		return errShape
 	}
-	content := found[1]
-	model := found[0].text(c.body) == "assistant"
+	content, role := found[1], found[0].text(c.body)
+	model := role == "assistant"
+	if saysItself(role) {
+		if err := c.tell(content); err != nil {
+			return err
+		}
+	}
 	switch {
 	case content.isString(c.body) && model:
 		c.speak(content)

@@ -3,7 +3,6 @@
 package wire
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -25,9 +24,10 @@ type Conversation struct {
 	Turns   []Turn
 	Results []*Result // what can be replaced: results, and the long arguments of calls
 
-	system span    // the system prompt, if the API has a member for it
-	base   []span  // model, system prompt, and at the end the tools
-	folder *string // the folder in which the client says it works, once it was looked for
+	system  span   // the system prompt, if the API has a member for it
+	base    []span // model, system prompt, and at the end the tools
+	told    []span // texts of messages before the first answer that have the role of the system prompt
+	folders []string
 
 	open    map[string][]*Use // calls without a result so far, by call id; the last one of an id stays
 	said    string            // the model's latest words
@@ -283,30 +283,37 @@ func (c *Conversation) name(given string) {
 	c.Session = contextgc.SessionID(given)
 }
 
-// WorksIn sets the folder in which the client works, for requests that do not say it.
-func (c *Conversation) WorksIn(folder string) { c.folder = &folder }
+// WorksIn sets the folders in which the client says it works, in the order in which it says them.
+func (c *Conversation) WorksIn(folders ...string) { c.folders = folders }
 
-// folderMarks stand before the folder in which a client says it works. The last two are those of Gemini CLI.
-var folderMarks = []string{"orking directory: /", "<cwd>/", "orking in the directory: /", `Workspace Directories:**\n  - /`}
+// Folders returns them.
+func (c *Conversation) Folders() []string { return c.folders }
 
-// WorkingFolder returns the folder in which the client says it works, or "". It looks in the system
-// prompt, then in what stands before the first answer, but not in results of tools, which could name any folder.
-func (c *Conversation) WorkingFolder() string {
-	if c.folder == nil {
-		folder := c.folderIn(append([]span{c.system}, c.Turns[0].words...))
-		c.folder = &folder
-	}
-	return *c.folder
-}
-
-func (c *Conversation) folderIn(texts []span) string {
-	for _, words := range texts {
-		for _, mark := range folderMarks {
-			_, rest, found := bytes.Cut(words.of(c.body), []byte(mark))
-			if end := bytes.IndexAny(rest[:min(len(rest), 4096)], "\"<\\\n"); found && end > 0 {
-				return "/" + string(rest[:end])
-			}
+// Told returns what the client itself says before the first answer: the texts of the system prompt, and messages of that role.
+func (c *Conversation) Told() (texts []string) {
+	note := func(v span) { texts = append(texts, v.text(c.body)) }
+	switch {
+	case c.system.to == 0:
+	case c.system.isObject(c.body): // Gemini
+		if found, err := c.members(c.system, "parts"); err == nil {
+			_ = c.words(found[0], note) // the request was parsed before
 		}
+	default:
+		_ = c.words(c.system, note)
 	}
-	return ""
+	for _, v := range c.told {
+		note(v)
+	}
+	return texts
 }
+
+// tell records words of the client itself in a message's content.
+func (c *Conversation) tell(content span) error {
+	if len(c.Turns) > 1 || len(c.Results) > 0 {
+		return nil
+	}
+	return c.words(content, func(v span) { c.told = append(c.told, v) })
+}
+
+// saysItself reports whether messages of a role are the client's own and not the person's.
+func saysItself(role string) bool { return role == "system" || role == "developer" }

@@ -66,14 +66,17 @@ func (k *Keyring) Identify(c *Conversation) {
 // beginning identifies a session by the folder in which it works and the person's first words. Before them a client may put
 // words that change, such as the date, and around them reminders that it may omit later.
 func (c *Conversation) beginning() Key {
-	first := c.Turns[0].words
+	first, folder := c.Turns[0].words, ""
+	if len(c.folders) > 0 {
+		folder = c.folders[len(c.folders)-1]
+	}
 	for i := len(first) - 1; i >= 0; i-- {
 		words, _, _ := strings.Cut(first[i].text(c.body), reminder)
 		if words = strings.TrimSpace(words); words != "" {
-			return sha256.Sum256([]byte(c.WorkingFolder() + "\x00" + words))
+			return sha256.Sum256([]byte(folder + "\x00" + words))
 		}
 	}
-	return sha256.Sum256([]byte(c.WorkingFolder()))
+	return sha256.Sum256([]byte(folder))
 }
 
 // again returns the key of the result that follows n equal ones: local servers give every call the same id, and a command

@@ -1,6 +1,9 @@
 package wire
 
-import "net/url"
+import (
+	"errors"
+	"net/url"
+)
 
 var openai = &Provider{
 	Name: "OpenAI", URL: &url.URL{Scheme: "https", Host: "api.openai.com"},
@@ -67,6 +70,8 @@ func (c *Conversation) inputItem(item span) error {
 		c.resulted(found[3].text(c.body), r)
 	case role == "assistant":
 		return c.words(found[2], c.speak)
+	case saysItself(role):
+		return errors.Join(c.tell(found[2]), c.words(found[2], c.word))
 	case role != "":
 		return c.words(found[2], c.word)
 	default: // reasoning, searches and types added later belong to the model
@@ -107,6 +112,8 @@ func (c *Conversation) chatMessage(m span) error {
 		}
 	}
 	switch found[0].text(c.body) {
+	case "system", "developer":
+		return errors.Join(c.tell(found[1]), c.words(found[1], c.word))
 	case "assistant":
 		if err := c.words(found[1], c.speak); err != nil || found[2].to == 0 || !found[2].isArray(c.body) {
 			return err
