@@ -58,7 +58,7 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 			if err = v.checkEnsured(); err != nil {
 				return err
 			}
-			return ensure(c.Context(), p, v.Options)
+			return stopping(p, ensure(c.Context(), p, v.Options))
 		},
 	}
 	v.addFlags(c.Flags())
@@ -107,6 +107,21 @@ func (v *verb) checkEnsured() error {
 	return nil
 }
 
+// stopPrompt is the exit code by which a hook of Claude Code's stops the prompt and shows the reason.
+const stopPrompt = 2
+
+// stopping returns what ends a hook. If something else listens in the proxy's place, the prompt is stopped, because the client
+// would send it the key and the conversation.
+func stopping(p command.Process, err error) error {
+	var other Stranger
+	if !errors.As(err, &other) || other.kindly {
+		return err
+	}
+	_, _ = fmt.Fprintf(p.Stderr, "mcp-pruner proxy: %v. This client would send it your key and the conversation, so the prompt is stopped. "+
+		"End that program and try again, or do without the proxy: \"mcp-pruner init claude --proxy --uninstall\", and start the client again.\n", other)
+	return command.Exit(stopPrompt)
+}
+
 // memoryLimit is the soft limit in bytes from which the garbage collector runs as often as usual: eight of the largest
 // requests.
 const memoryLimit = 8 * maxBody
@@ -140,7 +155,7 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	defer closeGate()
 	l, err := o.Door.Access.Listen(ctx, o.Port, func(err error) { warn(err.Error()) })
 	if err != nil {
-		return err
+		return fmt.Errorf("%w%s", err, holder(o.Port, gate == nil))
 	}
 	var own secret.Secret
 	if gate == nil {
@@ -154,6 +169,13 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	}
 	handler, end := assembleProxy(ctx, p, config, o, logs.Emit, logs.Sync)
 	handler.secret, handler.gate, handler.access = own, gate, o.Door.Access
+	if gate == nil {
+		key, err := secret.LoadProof(p.Lookup)
+		if err != nil {
+			return errors.Join(err, l.Close())
+		}
+		handler.prover = prover{key, secret.NewNonce()}
+	}
 	ctx, stop := handler.endIdle(ctx, idle)
 	defer stop()
 	handler.stop = stop
@@ -161,6 +183,14 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	end()
 	logs.Emit(event.New("mcp_pruner.stopped", "", event.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))
 	return err
+}
+
+// holder says who has a port of this machine already, if the system says.
+func holder(port int, here bool) string {
+	if who := ownerOf(fmt.Sprintf("127.0.0.1:%d", port)); here && who.known {
+		return who.String()
+	}
+	return ""
 }
 
 // announce writes the proxy's address with the secret into a file, and prints the address without it and the file's

@@ -2,11 +2,8 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,82 +27,40 @@ const (
 	idleInBackground = 24 * time.Hour
 )
 
-// Ask asks a proxy how it is.
-func Ask(ctx context.Context, address string, access secret.Secret) (h Health, err error) {
-	_, text, err := send(ctx, http.MethodGet, address, access)
-	if err == nil && (json.Unmarshal(text, &h) != nil || h.Status == "") {
-		err = errOther
-	}
-	return h, err
-}
-
-// Stop ends a proxy, after the answers in progress.
-func Stop(ctx context.Context, address string, access secret.Secret) error {
-	if _, err := Ask(ctx, address, access); err != nil {
-		return err
-	}
-	status, _, err := send(ctx, http.MethodDelete, address, access)
-	if err == nil && status != http.StatusAccepted {
-		err = errors.New("it does not end by a request")
-	}
-	return err
-}
-
-// errOther says that what answers is no proxy of ours.
-var errOther = errors.New("another program has the port")
-
-// send sends a request about the proxy itself.
-func send(ctx context.Context, method, address string, access secret.Secret) (status int, text []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, address+HealthPath, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	req.Header.Set(secret.Header, string(access))
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: startWithin} // no proxy of the environment's
-	res, err := client.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode == http.StatusForbidden {
-		return 0, nil, errors.New("it refuses the secret of this user: another user's proxy, or another program, has the port")
-	}
-	text, err = io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	return res.StatusCode, text, err
-}
-
 // ensure starts a proxy in the background unless one answers already, and returns when it does. It prints nothing then,
 // because what the hook of a client prints goes to the model.
 func ensure(ctx context.Context, p command.Process, o Options) error {
-	access, err := secret.Load(p.Lookup)
+	key, err := secret.LoadProof(p.Lookup)
 	if err != nil {
-		return err
-	}
-	address := "http://127.0.0.1:" + strconv.Itoa(o.Port)
-	if _, err := Ask(ctx, address, access); err == nil || !NotRunning(err) {
 		return err
 	}
 	state, err := statedir.Find(p.Lookup)
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(state, fmt.Sprintf("proxy-%d.log", o.Port))
-	if err := startInBackground(p, o, file); err != nil {
-		return err
-	}
+	address, file := "http://127.0.0.1:"+strconv.Itoa(o.Port), filepath.Join(state, fmt.Sprintf("proxy-%d.log", o.Port))
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	for {
-		_, err := Ask(ctx, address, access)
+	for started := false; ; {
+		l, err := ask(ctx, address, key)
+		var other Stranger
 		switch {
 		case err == nil:
+			l.close()
 			return nil
-		case !NotRunning(err):
-			return fmt.Errorf("%s: %w", address, err)
+		case NotRunning(err) && !started:
+			if err := startInBackground(p, o, file); err != nil {
+				return err
+			}
+			started = true
+		case NotRunning(err):
+			err = fmt.Errorf("the proxy does not answer at %s; %s says why", address, file)
+		case !errors.As(err, &other) || !other.mute: // a proxy that ends just now takes connections, too
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the proxy does not answer at %s; %s says why", address, file)
+			return err
 		case <-time.After(askEvery):
 		}
 	}

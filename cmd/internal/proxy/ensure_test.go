@@ -45,20 +45,24 @@ func TestEnsure(t *testing.T) {
 		})
 	}
 	all.Wait()
-	access, err := secret.Load(func(name string) (string, bool) { return state, name == "XDG_STATE_HOME" })
+	lookup := func(name string) (string, bool) { return state, name == "XDG_STATE_HOME" }
+	access, err := secret.Load(lookup)
 	require.NoError(t, err)
-	address := "http://127.0.0.1:" + port
-	now, err := Ask(t.Context(), address, access)
+	key, err := secret.LoadProof(lookup)
+	require.NoError(t, err)
+	address, other := "http://127.0.0.1:"+port, secret.Proof(secret.New())
+	now, err := Ask(t.Context(), address, key)
 	require.NoError(t, err)
 	assert.Equal(t, OK, now.Status)
-	_, err = Ask(t.Context(), address, secret.New())
-	assert.ErrorContains(t, err, "refuses the secret")
+	_, err = Ask(t.Context(), address, other)
+	assert.ErrorContains(t, err, "cannot prove that it is this user's proxy")
 	log, err := os.ReadFile(filepath.Join(state, "mcp-pruner", "proxy-"+port+".log"))
 	require.NoError(t, err)
 	assert.NotContains(t, string(log), string(access))
-	assert.ErrorContains(t, Stop(t.Context(), address, secret.New()), "refuses the secret")
-	require.NoError(t, Stop(t.Context(), address, access), "uninstall ends it")
-	require.Eventually(t, func() bool { _, err := Ask(t.Context(), address, access); return NotRunning(err) }, time.Minute, 10*time.Millisecond)
+	assert.NotContains(t, string(log), string(key))
+	assert.ErrorContains(t, Stop(t.Context(), address, other), "cannot prove that it is this user's proxy")
+	require.NoError(t, Stop(t.Context(), address, key), "uninstall ends it")
+	require.Eventually(t, func() bool { _, err := Ask(t.Context(), address, key); return NotRunning(err) }, time.Minute, 10*time.Millisecond)
 }
 
 func TestAProxyThatNobodyUsesEnds(t *testing.T) {

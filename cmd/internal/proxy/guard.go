@@ -47,6 +47,8 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.R
 		}
 	case r.Context().Value(peerKey{}) != nil:
 		reason, message = "other_user", "this proxy belongs to another user of the machine; start one of your own"
+	case s.prover.admits(r):
+		return r, true
 	case !s.secret.Take(r):
 		reason, message = "no_secret", "the secret is missing or wrong. It belongs into the header "+secret.Header+
 			" or before /v1 in the base URL; the first line of the proxy's log names the file with that URL, and docs/GC.md says more"
@@ -150,9 +152,12 @@ func (f *refusals) first(reason string) bool {
 	return true
 }
 
+// prefixed begins the errors of the proxy's own.
+const prefixed = "mcp-pruner proxy: "
+
 // refuse answers a request with an error of the proxy's own, in the form of the API that the request is for.
 func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(wire.Refusal(r, status, "mcp-pruner proxy: "+message))
+	_, _ = w.Write(wire.Refusal(r, status, prefixed+message))
 }

@@ -50,16 +50,12 @@ func TestMain(m *testing.M) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	c := Command(command.Process{Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}, "test")
 	args := os.Args[1:]
 	if len(args) > 0 && args[0] == "proxy" { // as the program starts itself
 		args = args[1:]
 	}
-	c.SetArgs(args)
-	if err := c.ExecuteContext(ctx); err != nil {
-		_, _ = os.Stderr.WriteString(err.Error() + "\n")
-		os.Exit(1)
-	}
+	p := command.Process{Args: args, Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
+	os.Exit(command.Verb(ctx, Command(p, "test"), p))
 }
 
 // child is the verb proxy in a process of its own.

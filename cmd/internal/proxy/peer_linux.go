@@ -23,12 +23,35 @@ func peerUser(c net.Conn) (uid int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
+	return ownerInTables(func(s socket) bool { return isAddress(s.local, peer) && isAddress(s.remote, own) })
+}
+
+// listenerUser returns the id of the user whose program takes the connections to an address of this machine. ok is false
+// if the system does not say.
+func listenerUser(at netip.AddrPort) (uid int, ok bool) {
+	for _, host := range []netip.Addr{at.Addr(), netip.IPv4Unspecified(), netip.IPv6Unspecified()} { // the kernel prefers the narrowest
+		local := netip.AddrPortFrom(host, at.Port())
+		if uid, ok = ownerInTables(func(s socket) bool { return s.state == listening && isAddress(s.local, local) }); ok {
+			return uid, true
+		}
+	}
+	return 0, false
+}
+
+// socket is one of the kernel's tables.
+type socket struct{ local, remote, state string }
+
+// listening is the state of a socket that takes connections.
+const listening = "0A"
+
+// ownerInTables returns the owner of the first socket that is wanted.
+func ownerInTables(wanted func(socket) bool) (uid int, ok bool) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} { // a socket of IPv6 may connect to 127.0.0.1
 		f, err := os.Open(table)
 		if err != nil {
 			continue
 		}
-		uid, ok = userIn(f, peer, own)
+		uid, ok = userIn(f, wanted)
 		_ = f.Close() // it was only read
 		if ok {
 			return uid, true
@@ -37,12 +60,12 @@ func peerUser(c net.Conn) (uid int, ok bool) {
 	return 0, false
 }
 
-// userIn finds the owner of the socket with a local and a remote address in a table of the kernel's.
-func userIn(table io.Reader, local, remote netip.AddrPort) (uid int, ok bool) {
+// userIn finds the owner of a socket in a table of the kernel's.
+func userIn(table io.Reader, wanted func(socket) bool) (uid int, ok bool) {
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
 		f := strings.Fields(lines.Text()) // sl local_address rem_address st tx:rx tr:when retrnsmt uid ...
-		if len(f) < 8 || !isAddress(f[1], local) || !isAddress(f[2], remote) {
+		if len(f) < 8 || !wanted(socket{f[1], f[2], f[3]}) {
 			continue
 		}
 		uid, err := strconv.Atoi(f[7])

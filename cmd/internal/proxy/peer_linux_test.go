@@ -1,16 +1,21 @@
 package proxy
 
 import (
+	"io"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
 // Another user of the machine is refused, even with the secret.
@@ -52,10 +57,43 @@ func TestTheOwnerOfASocket(t *testing.T) {
 	own := netip.MustParseAddrPort("127.0.0.1:8787")
 	for text, want := range map[string]int{v4 + "|127.0.0.1:50000": 1001, v6 + "|127.0.0.1:50001": 1002} {
 		table, peer, _ := strings.Cut(text, "|")
-		uid, ok := userIn(strings.NewReader(table), netip.MustParseAddrPort(peer), own)
+		from := netip.MustParseAddrPort(peer)
+		uid, ok := userIn(strings.NewReader(table), func(s socket) bool { return isAddress(s.local, from) && isAddress(s.remote, own) })
 		assert.True(t, ok)
 		assert.Equal(t, want, uid)
 	}
-	_, ok := userIn(strings.NewReader(v4), netip.MustParseAddrPort("127.0.0.1:50002"), own)
+	_, ok := userIn(strings.NewReader(v4), func(s socket) bool { return isAddress(s.local, netip.MustParseAddrPort("127.0.0.1:50002")) })
 	assert.False(t, ok)
+}
+
+// What another user runs in the proxy's place is sent nothing at all.
+func TestAnotherUsersListener(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	opened, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, opened.Close())
+	listening := make(chan net.Listener)
+	go func() { // the thread ends with the goroutine, as it is not unlocked
+		runtime.LockOSThread()
+		_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSUID, 65534, 0, 0)
+		l, err := net.Listen("tcp", opened.Addr().String())
+		assert.NoError(t, err)
+		listening <- l
+	}()
+	l := <-listening
+	defer func() { _ = l.Close() }()
+	sent := make(chan string)
+	go func() {
+		c, err := l.Accept()
+		assert.NoError(t, err)
+		text, _ := io.ReadAll(c)
+		_ = c.Close()
+		sent <- string(text)
+	}()
+	_, err = Ask(t.Context(), "http://"+l.Addr().String(), secret.Proof(secret.New()))
+	assert.ErrorContains(t, err, "is not a proxy of yours (its program belongs to another user; user id 65534)")
+	assert.True(t, Taken(err))
+	assert.Empty(t, <-sent)
 }

@@ -43,13 +43,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !admitted {
 		return
 	}
-	if r.URL.Path == HealthPath && r.Method == http.MethodGet {
-		s.answerHealth(w, r)
-		return
-	}
-	if r.URL.Path == HealthPath && r.Method == http.MethodDelete && s.stop != nil {
-		w.WriteHeader(http.StatusAccepted)
-		s.stop()
+	if s.aboutItself(w, r) {
 		return
 	}
 	s.health.requests.Add(1)

@@ -33,9 +33,10 @@ var decideWithin = 2 * time.Second
 // server is the proxy's handler.
 type server struct {
 	secret   secret.Secret // of the clients; "": none is asked for
-	gate     *auth.Gate    // admits callers by a credential of their own, in place of the secret; nil: there is none
-	access   web.Access    // from where requests may come
-	draining atomic.Bool   // the proxy ends
+	prover   prover
+	gate     *auth.Gate  // admits callers by a credential of their own, in place of the secret; nil: there is none
+	access   web.Access  // from where requests may come
+	draining atomic.Bool // the proxy ends
 	refusals refusals
 	upstream *url.URL            // nil: each request goes to the provider that it names
 	routes   map[string]*url.URL // where requests go whose path begins with a segment, which is taken out

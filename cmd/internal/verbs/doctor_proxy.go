@@ -20,16 +20,19 @@ func proxies(ctx context.Context, p command.Process) (found []finding) {
 }
 
 func proxyOf(ctx context.Context, p command.Process, c initcmd.Proxied) finding {
-	access, err := secret.Load(p.Lookup)
+	key, err := secret.LoadProof(p.Lookup)
 	if err != nil {
 		return finding{c.Client, fmt.Sprintf("proxy: %v", err), cannotBeRead}
 	}
-	now, err := proxy.Ask(ctx, c.Address, access)
+	now, err := proxy.Ask(ctx, c.Address, key)
 	switch {
 	case err != nil && c.Starts && proxy.NotRunning(err):
 		return finding{what: c.Client, found: fmt.Sprintf("proxy at %s, by %s: not running now; the client starts it with its next session", c.Address, c.File)}
+	case proxy.Taken(err):
+		return finding{c.Client, fmt.Sprintf("%s at %s: %v. Whatever the client sends there, that program gets: the secret of the proxy, your key, your conversation. %s; \"mcp-pruner init %s --proxy --uninstall\" does without",
+			noProxy, c.Address, err, remedy(c.Address, err), c.Client), noProxy}
 	case err != nil:
-		return finding{c.Client, fmt.Sprintf("%s at %s (%v), so that the client has no API: %s, \"mcp-pruner init %s --proxy --uninstall\" does without",
+		return finding{c.Client, fmt.Sprintf("%s at %s (%v), so that the client has no API: %s; \"mcp-pruner init %s --proxy --uninstall\" does without",
 			noProxy, c.Address, err, remedy(c.Address, err), c.Client), noProxy}
 	case now.Status != proxy.OK:
 		return finding{c.Client, fmt.Sprintf("the proxy at %s %s: %s", c.Address, proxyPasses, now.Message), proxyPasses}
@@ -43,5 +46,5 @@ func remedy(address string, err error) string {
 	if proxy.NotRunning(err) {
 		return fmt.Sprintf("\"mcp-pruner proxy --ensure --port %s\" starts it", port)
 	}
-	return fmt.Sprintf("port %s is taken by something that is not a proxy of yours: end that program, and then \"mcp-pruner proxy --ensure --port %s\" starts the proxy", port, port)
+	return fmt.Sprintf("End the program that has port %s, and then \"mcp-pruner proxy --ensure --port %s\" starts the proxy", port, port)
 }

@@ -31,14 +31,15 @@ func TestDoctorTellsATakenPortFromOneWhereNothingListens(t *testing.T) {
 			for _, starts := range []bool{true, false} {
 				got := proxyOf(t.Context(), p, initcmd.Proxied{Client: "claude", Address: address, Starts: starts})
 				assert.Equal(t, noProxy, got.problem)
-				assert.Contains(t, got.found, "port "+port+" is taken by something that is not a proxy of yours: end that program")
+				assert.Contains(t, got.found, "not a proxy of yours")
+				assert.Contains(t, got.found, "that program gets: the secret of the proxy, your key, your conversation. End the program that has port "+port)
 				assert.NotContains(t, got.found, "8787")
 			}
 			other.Close()
 			got := proxyOf(t.Context(), p, initcmd.Proxied{Client: "claude", Address: address})
 			assert.Equal(t, noProxy, got.problem)
-			assert.Contains(t, got.found, "\"mcp-pruner proxy --ensure --port "+port+"\" starts it,")
-			assert.NotContains(t, got.found, "taken")
+			assert.Contains(t, got.found, "\"mcp-pruner proxy --ensure --port "+port+"\" starts it;")
+			assert.NotContains(t, got.found, "End the program")
 			got = proxyOf(t.Context(), p, initcmd.Proxied{Client: "claude", Address: address, Starts: true})
 			assert.Equal(t, none, got.problem)
 		})

@@ -56,7 +56,7 @@ func stopProxies(c *cobra.Command, p command.Process, w io.Writer) (failed error
 	if len(clients) == 0 {
 		return nil
 	}
-	access, err := secret.Load(p.Lookup) // it makes one if there is none
+	key, err := secret.LoadProof(p.Lookup) // it makes one if there is none
 	if err != nil {
 		return err
 	}
@@ -66,9 +66,11 @@ func stopProxies(c *cobra.Command, p command.Process, w io.Writer) (failed error
 			continue
 		}
 		stopped[client.Address] = true
-		switch err := proxy.Stop(c.Context(), client.Address, access); {
+		switch err := proxy.Stop(c.Context(), client.Address, key); {
 		case err == nil:
 			_, _ = fmt.Fprintf(w, "the proxy at %s has ended; a session that uses it has to be started again\n", client.Address)
+		case proxy.Taken(err):
+			_, _ = fmt.Fprintf(w, "%v, and goes on\n", err)
 		case !proxy.NotRunning(err):
 			failed = errors.Join(failed, fmt.Errorf("the proxy at %s goes on: %w", client.Address, err))
 		}

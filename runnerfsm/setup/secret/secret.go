@@ -41,8 +41,14 @@ func In(text []byte) bool { return anywhere().Match(text) }
 // Secret is the content of the secret file; "" accepts every request.
 type Secret string
 
+// Names of files in the user's state directory.
+const (
+	secretName = "proxy-secret"
+	proofName  = "proxy-proof"
+)
+
 // File returns the path of the secret, in the user's state directory.
-func File(lookup func(string) (string, bool)) (string, error) { return file(lookup, "proxy-secret") }
+func File(lookup func(string) (string, bool)) (string, error) { return file(lookup, secretName) }
 
 // URLFile returns the path of the file with the address of the proxy on a port, with the secret.
 func URLFile(lookup func(string) (string, bool), port int) (string, error) {
@@ -70,6 +76,11 @@ func Load(lookup func(string) (string, bool)) (Secret, error) {
 	if err != nil {
 		return "", err
 	}
+	return load(path)
+}
+
+// load returns the secret in a file, and makes one if there is none.
+func load(path string) (Secret, error) {
 	found, err := read(path)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return found, err
@@ -80,16 +91,18 @@ func Load(lookup func(string) (string, bool)) (Secret, error) {
 	return read(path) // another process may have been first
 }
 
-// Remove deletes the user's secret. A proxy that runs keeps it until its end.
-func Remove(lookup func(string) (string, bool)) error {
-	path, err := File(lookup)
-	if err != nil {
-		return nil // then there is none
+// Remove deletes the user's secret and key. A proxy that runs keeps them until its end.
+func Remove(lookup func(string) (string, bool)) (failed error) {
+	for _, name := range []string{secretName, proofName} {
+		path, err := file(lookup, name)
+		if err != nil {
+			return nil // then there is none
+		}
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
 	}
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return failed
 }
 
 // read returns the secret in a file, which only its owner may read.
