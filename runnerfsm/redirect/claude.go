@@ -45,7 +45,9 @@ func claude(c *agent.Client, s Start) (Plan, error) {
 	if layers[0].env[c.Base.Variable] != nil {
 		return Plan{}, refusef("an administrator's settings decide where %s sends its requests (%s in %s)", c.Title, c.Base.Variable, where)
 	}
+	var passed []string
 	if strings.Contains(get(claudeHeaders), secret.Header+":") || secret.In([]byte(base)) {
+		passed = append(passed, origin(base))
 		base = "" // a proxy of ours, which would do the same work twice
 	}
 	u, err := upstream(c, base, where)
@@ -53,7 +55,7 @@ func claude(c *agent.Client, s Start) (Plan, error) {
 		return Plan{}, err
 	}
 	inSettings := where != "the environment"
-	return toOne(u, func(p Proxy) (Change, error) {
+	plan := toOne(u, func(p Proxy) (Change, error) {
 		address := p.url("", "")
 		change := Change{Env: []string{c.Base.Variable + "=" + address}, Args: s.Args}
 		if !inSettings {
@@ -71,7 +73,9 @@ func claude(c *agent.Client, s Start) (Plan, error) {
 		change.Files = map[string]string{file: merged + "\n"}
 		change.Args = append([]string{settingsOption, file}, rest...)
 		return change, nil
-	}), nil
+	})
+	plan.Passed = passed
+	return plan, nil
 }
 
 // claudeLayer is one of Claude Code's settings.

@@ -25,7 +25,7 @@ var opencodeOwn = map[string]struct{ address, variable string }{
 // opencode sends the calls of opencode to a proxy by a configuration in its environment, which wins over those in files. It
 // can change its model, so every provider with a known address gets another one.
 func opencode(c *agent.Client, s Start) (Plan, error) {
-	addresses, model, err := opencodeConfig(c, s)
+	addresses, passed, model, err := opencodeConfig(c, s)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -36,7 +36,7 @@ func opencode(c *agent.Client, s Start) (Plan, error) {
 			model = s.Args[i+1]
 		}
 	}
-	plan := Plan{Upstreams: map[string]*url.URL{}}
+	plan := Plan{Upstreams: map[string]*url.URL{}, Passed: passed}
 	paths := map[string]string{}
 	for id, address := range addresses {
 		u, err := url.Parse(address)
@@ -88,11 +88,11 @@ func opencodeContent(c *agent.Client, s Start) (map[string]any, error) {
 	return map[string]any{}, nil
 }
 
-// opencodeConfig returns the addresses of opencode's providers, and its model.
-func opencodeConfig(c *agent.Client, s Start) (addresses map[string]string, model string, err error) {
+// opencodeConfig returns the addresses of opencode's providers, those of our proxies, and its model.
+func opencodeConfig(c *agent.Client, s Start) (addresses map[string]string, passed []string, model string, err error) {
 	files, err := s.home().Files(c.Name)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	addresses = opencodeDefaults(s)
 	learn := func(data any) {
@@ -101,7 +101,12 @@ func opencodeConfig(c *agent.Client, s Start) (addresses map[string]string, mode
 		}
 		providers, _ := member(data, "provider").(map[string]any)
 		for id := range providers {
-			if base, ok := member(providers, id, "options", "baseURL").(string); ok && !secret.In([]byte(base)) && !ourHeader(providers[id]) {
+			base, ok := member(providers, id, "options", "baseURL").(string)
+			switch {
+			case !ok:
+			case secret.In([]byte(base)) || ourHeader(providers[id]):
+				passed = append(passed, origin(base))
+			default:
 				addresses[id] = base
 			}
 		}
@@ -113,16 +118,16 @@ func opencodeConfig(c *agent.Client, s Start) (addresses map[string]string, mode
 		}
 		data, err := files.Servers.Syntax.Decode(text)
 		if err != nil {
-			return nil, "", refusef("%s: %v", path, err)
+			return nil, nil, "", refusef("%s: %v", path, err)
 		}
 		learn(data)
 	}
 	content, err := opencodeContent(c, s)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	learn(content)
-	return addresses, model, nil
+	return addresses, passed, model, nil
 }
 
 // opencodeDefaults returns the addresses of opencode's own providers if no file has others.

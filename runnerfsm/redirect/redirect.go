@@ -36,7 +36,19 @@ type Plan struct {
 	// there is none, each call goes to the provider that it names.
 	Upstreams map[string]*url.URL
 
+	// Passed are the addresses of this user's own proxies in the client's configuration, which this run passes by.
+	Passed []string
+
 	change func(Proxy) (Change, error)
+}
+
+// origin returns an address without its path, in which the secret may be.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // Change holds the environment, arguments and files with which a run starts the client.

@@ -94,6 +94,9 @@ func TestClaude(t *testing.T) {
 		to, c := w.found("claude")
 		assert.Equal(t, "https://api.anthropic.com", to)
 		assert.Len(t, c.Files, 1)
+		plan, err := Find("claude", Start{Env: w.env, Dir: w.dir})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"http://127.0.0.1:8787"}, plan.Passed)
 	})
 	t.Run("other providers", func(t *testing.T) {
 		for _, name := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {

@@ -60,6 +60,7 @@ func (r *request) proxyFor(ctx context.Context, p command.Process, o *runnerfsm.
 	if err != nil {
 		return nil, err
 	}
+	warnOfStrangers(ctx, p, plan, o.Notes)
 	folder, err := secrets.New()
 	if err != nil {
 		return nil, fmt.Errorf("a folder for the run's secrets: %w", err)
@@ -85,6 +86,23 @@ func (r *request) proxyFor(ctx context.Context, p command.Process, o *runnerfsm.
 	o.ProviderOptions = change.Args
 	o.Settings.Env = slices.Concat(start.Env, change.Env, redirect.PastProxies(start.Env))
 	return end, nil
+}
+
+// warnOfStrangers says where something else has the port of the proxy that the client uses without this run. This run has a
+// proxy of its own.
+func warnOfStrangers(ctx context.Context, p command.Process, plan redirect.Plan, w io.Writer) {
+	if len(plan.Passed) == 0 {
+		return // so that no key is made either
+	}
+	key, err := secret.LoadProof(p.Lookup)
+	if err != nil {
+		return
+	}
+	for _, address := range plan.Passed {
+		if _, err := proxy.Ask(ctx, address, key); proxy.Taken(err) {
+			_, _ = fmt.Fprintf(w, "mcp-pruner: %v. This run does not use it, but without --proxy the client would send it your key and the conversation\n", err)
+		}
+	}
 }
 
 func (r *request) proxyOptions(plan redirect.Plan) proxy.Options {
