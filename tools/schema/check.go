@@ -36,10 +36,10 @@ const (
 )
 
 // Check returns every violation, sorted by path and code. The value is what encoding/json
-// decodes, with numbers as float64 or json.Number.
+// decodes, with numbers as float64 or json.Number. A check that takes very many steps is given up, and finds nothing.
 func (s *Schema) Check(value any) []Finding {
 	var failed *jsonschema.ValidationError
-	switch err := s.compiled.Validate(bounded(value)); {
+	switch err := s.validate(bounded(value)); {
 	case err == nil:
 		return nil
 	case !errors.As(err, &failed):
@@ -51,6 +51,14 @@ func (s *Schema) Check(value any) []Finding {
 		return cmp.Or(strings.Compare(a.Path(), b.Path()), strings.Compare(a.Code, b.Code), strings.Compare(a.Text, b.Text))
 	})
 	return slices.CompactFunc(found, func(a, b Finding) bool { return a.Path() == b.Path() && a.Code == b.Code && a.Text == b.Text })
+}
+
+func (s *Schema) validate(value any) (err error) {
+	if s.steps == nil {
+		return s.compiled.Validate(value)
+	}
+	s.steps.bound(func() { err = s.compiled.Validate(value) })
+	return err
 }
 
 // collect passes on the leaves of an error. A missing member is found where it should be.

@@ -12,7 +12,10 @@ import (
 )
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	compiled *jsonschema.Schema
+	steps    *steps // nil: without references, the schema's length bounds what a check takes
+}
 
 // Compile compiles a schema, draft 2020-12 unless it names another one. Each patch is a
 // JSON merge patch (RFC 7396) that is applied first: a schema that clients see may leave
@@ -34,6 +37,11 @@ func Compile(raw json.RawMessage, patches ...string) (*Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
+	var counted *steps
+	if bytes.Contains(raw, []byte(`Ref"`)) || bytes.Contains(raw, []byte(`ref"`)) || bytes.Contains(raw, []byte(`\u`)) {
+		counted = new(steps)
+		counted.in(c)
+	}
 	if err := c.AddResource(address, document); err != nil {
 		return nil, err
 	}
@@ -41,7 +49,7 @@ func Compile(raw json.RawMessage, patches ...string) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{compiled}, nil
+	return &Schema{compiled, counted}, nil
 }
 
 // MustCompile is Compile for schemas that are constants of the program.
