@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -175,4 +176,36 @@ func randomServers(t *testing.T, r *rand.Rand) (servers []Server) {
 		servers = append(servers, s)
 	}
 	return servers
+}
+
+// TestParametersThatFoldToOneStayApart checks that each exposed parameter reaches its own, in both modes.
+func TestParametersThatFoldToOneStayApart(t *testing.T) {
+	tools := parse(t, "x",
+		tool("mix", "Mixes.", `{"type":"object","properties":{"a b":{"type":"string"},"a.b":{"type":"string"},"a_b":{"type":"string"}},"required":["a b","a.b"]}`),
+		tool("mix_all", "Mixes.", `{"type":"object","properties":{"a.b":{"type":"string"}}}`))
+	for _, mode := range []Mode{Grouped, Trimmed} {
+		e := Expose(Server{Name: "x", Tools: tools}, mode, options)[0]
+		var schema struct {
+			Properties map[string]any
+			Required   []string
+		}
+		require.NoError(t, json.Unmarshal(e.InputSchema, &schema))
+		args := map[string]any{}
+		for name := range schema.Properties {
+			args[name] = "given as " + name
+		}
+		for _, a := range e.Actions {
+			if a.Name != "" && a.Def.Name == "mix" {
+				args["action"] = a.Name
+			}
+		}
+		call, _, refusal := e.Translate(args)
+		require.Empty(t, refusal, mode)
+		require.Equal(t, "mix", call.Def.Name)
+		assert.Len(t, call.Arguments, 3, mode)
+		assert.Equal(t, "given as a_b", call.Arguments["a_b"])
+		for _, name := range schema.Required {
+			assert.True(t, name == "action" || strings.HasPrefix(name, "a_b_"), name)
+		}
+	}
 }

@@ -18,17 +18,27 @@ type param struct {
 const maxParam = 64
 
 // paramName returns the exposed name of a parameter: its own, unless that is "action" or a
-// name that model APIs refuse.
+// name that model APIs refuse. If two of a tool's parameters would have the same, such as "a b" and "a.b", each gets a hash.
 func paramName(name string, own map[string]map[string]any) string {
-	exposed := name
-	if name == "action" {
-		exposed = "subaction"
+	exposed := plainParam(name)
+	for other := range own {
+		if exposed != name && other != name && plainParam(other) == exposed {
+			exposed = marked(exposed, shortMark, name)
+			break
+		}
 	}
-	exposed = cutName(exposed)
 	for exposed != name && own[exposed] != nil {
 		exposed = cutName(exposed + "_2")
 	}
 	return exposed
+}
+
+// plainParam returns the exposed name of a parameter as far as that depends on its own name alone.
+func plainParam(name string) string {
+	if name == "action" {
+		name = "subaction"
+	}
+	return cutName(name)
 }
 
 func cutName(name string) string {

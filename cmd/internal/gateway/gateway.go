@@ -3,6 +3,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,8 +99,11 @@ func Open(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	shared := connect.Options{Version: o.Version, Env: o.Env, Persistent: true, Note: o.Note, Stderr: o.Stderr, Changed: g.changed, Token: o.tokens("")}
-	for _, c := range o.Servers {
+	for _, c := range g.options.Servers {
 		g.servers = append(g.servers, connect.New(c, shared))
+		if c.Problem != "" {
+			o.Note("gateway.upstream_failed", map[string]any{"upstream": c.Name, "message": c.Problem})
+		}
 	}
 	if !o.OneClient {
 		g.start()
@@ -141,17 +145,24 @@ func (g *Gateway) greet(ctx context.Context, c *mcpserver.Caller) {
 	}
 }
 
-// checkNames returns an error if the tools of two servers could not be told apart by their names.
+// checkNames returns an error if there are several servers without names in front. Servers whose tools could not be told apart
+// by their names are not served, because nobody could say which is meant.
 func (g *Gateway) checkNames() error {
 	if g.options.Bare && len(g.options.Servers) != 1 {
 		return fmt.Errorf("without the server's name in front, tools of several servers could be confused: --bare takes a configuration with "+
 			"exactly one server, and this one has %s", strings.Join(g.options.Names(), ", "))
 	}
-	var servers []upstream.Server
-	for _, c := range g.options.Servers {
-		servers = append(servers, upstream.Server{Name: c.Name, Mapping: g.mapping(c.Name)})
+	g.options.Servers = slices.Clone(g.options.Servers)
+	for i := range g.options.Servers {
+		for j := range i {
+			one, other := &g.options.Servers[j], &g.options.Servers[i]
+			err := upstream.CheckPrefixes([]upstream.Server{{Name: one.Name, Mapping: g.mapping(one.Name)}, {Name: other.Name, Mapping: g.mapping(other.Name)}})
+			if err != nil {
+				one.Problem, other.Problem = cmp.Or(one.Problem, err.Error()), cmp.Or(other.Problem, err.Error())
+			}
+		}
 	}
-	return upstream.CheckPrefixes(servers)
+	return nil
 }
 
 // mapping returns the operator's grouping of a server, or nil.

@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
@@ -31,8 +34,22 @@ func TestAServerCannotTakeAnothersTool(t *testing.T) {
 		assert.NotContains(t, names, "recover_text")
 		assert.Contains(t, names, "evil_recover_text")
 	}
-	_, err := Open(Options{Servers: []connect.Config{fakeServer("My Shop", "victim"), fakeServer("my_shop", "evil")}})
-	assert.ErrorContains(t, err, `the servers "My Shop" and "my_shop" would both be "my-shop" in the names of their tools`)
+}
+
+// TestServersThatFoldToOneAreNotServed checks that the others are, and that the operator is told why.
+func TestServersThatFoldToOneAreNotServed(t *testing.T) {
+	w := open(t, Options{Servers: []connect.Config{fakeServer("a b", "victim")}, Mode: Trim})
+	w.ready(t, "a b")
+	w.Close()
+	w = reopen(t, Options{Servers: []connect.Config{fakeServer("a b", "victim"), fakeServer("good", "victim"), fakeServer("a.b", "evil")}, Mode: Trim})
+	w.waitFor(t, `the servers "a b" and "a.b" would both be "a-b" in the names of their tools`)
+	w.Wait(t.Context(), patience, false)
+	list := w.Tools("")
+	require.Len(t, list, 1, "no tool that was stored is offered either")
+	assert.Equal(t, "good_send_mail", list[0].Name)
+	var out strings.Builder
+	require.NoError(t, w.WriteList(&out, upstream.Trimmed))
+	assert.Contains(t, out.String(), `a.b: no tools: its entry in the configuration cannot be used: the servers "a b" and "a.b" would both be "a-b"`)
 }
 
 // TestBareNamesAreForOneServer checks --bare, and that our own names stay ours with it.

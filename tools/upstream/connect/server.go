@@ -74,11 +74,12 @@ func New(c Config, o Options) *Server {
 	s := &Server{config: c, opening: c, options: o, watched: watched{}, subscribed: map[string]bool{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.changes.list = func(ctx context.Context, conn *connection) { _ = s.refresh(ctx, conn) } // on an error the previous offer stays
-	s.offer, s.known = recall(c, nil)
-	s.exact = s.known
 	if c.Problem != "" {
 		s.err = errors.New("its entry in the configuration cannot be used: " + c.Problem)
+		return s
 	}
+	s.offer, s.known = recall(c, nil)
+	s.exact = s.known
 	return s
 }
 
@@ -89,6 +90,9 @@ func (s *Server) Belong(owner Caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.owner, s.capabilities = owner, capabilities
+	if s.config.Problem != "" {
+		return
+	}
 	if o, known := recall(s.config, capabilities); known {
 		s.offer, s.known, s.exact = o, true, true
 	} else {
