@@ -51,6 +51,9 @@ func (l *Log) Decide(c ToolCall, tokens int, others OtherTools) Decision {
 	if l.Again(c) {
 		return Decision{Why: "the same call again"}
 	}
+	if !l.Reach(c).Leads(c) {
+		return Decision{Why: "nothing would lead back"}
+	}
 	file, _, _ := c.FileRead()
 	if file == "" {
 		return Decision{Prune: true}

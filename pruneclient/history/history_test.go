@@ -95,6 +95,7 @@ func TestResultsOfOtherToolsStayWhole(t *testing.T) {
 		{"Bash", nil, true},
 	} {
 		var l Log
+		l.SetReach(Reach{Commands: true})
 		require.Equal(t, c.prune, l.Decide(ParseCall(c.tool, nil), 5000, c.others).Prune, "%s with %q", c.tool, c.others)
 	}
 }

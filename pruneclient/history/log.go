@@ -29,6 +29,8 @@ type Log struct {
 	compacted bool           // the client summarised the context: earlier events do not count
 	edited    map[string]int // by cleaned path: the turn of the last edit
 	cut       []ToolCall     // calls whose results were cut and cannot have changed since
+	tools     []string       // that ran, by the client's names
+	reach     *Reach         // nil: told by tools
 }
 
 // saying is one message of the agent.

@@ -7,11 +7,8 @@ import (
 	"sync"
 )
 
-// recoverers are the names, without a server's, of the tools of this program that print a text which was cut or cleared.
-var recoverers = []string{"recover_text", "context_get"}
-
-// idArguments are the arguments in which a tool is given the id of such a text.
-var idArguments = []string{"file_path", "filePath", "path", "id", "prune_id", "segment_id"}
+// idParameters are the parameters in which a tool is given the id of a text that was cut or cleared.
+var idParameters = []string{"file_path", "filePath", "path", "id", "prune_id", "segment_id"}
 
 // commandArguments are the arguments in which a tool is given a command or a script.
 var commandArguments = []string{"command", "cmd", "input", "script", "code"}
@@ -37,10 +34,10 @@ func recovers(tool string, kind Kind, args map[string]any) bool {
 		return false
 	}
 	name := strings.ToLower(tool)
-	if slices.ContainsFunc(recoverers, func(own string) bool { return strings.HasSuffix(name, own) }) {
+	if slices.ContainsFunc([]string{RecoverTool, GetTool}, func(own string) bool { return strings.HasSuffix(name, own) }) {
 		return true
 	}
-	for _, argument := range idArguments {
+	for _, argument := range idParameters {
 		if id, _ := args[argument].(string); idOnly().MatchString(id) {
 			return true
 		}

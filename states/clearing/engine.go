@@ -187,6 +187,7 @@ type walk struct {
 	*Engine
 	*wire.Conversation
 	calls   []history.ToolCall // by result
+	reach   history.Reach
 	marks   [][]wire.Key
 	heads   map[wire.Key]wire.Key // of the marks that were known before
 	session *planner.Session
@@ -224,6 +225,7 @@ func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.K
 		w.calls[i] = callOf(r)
 	}
 	w.binds = tokens.BindsThinking(c.Model, c.Signs)
+	w.reach = w.reachOf()
 	return w
 }
 
@@ -240,7 +242,7 @@ func (w *walk) all(ctx context.Context, client string, decide bool) error {
 		w.apply(i)
 	}
 	known := w.enter(last)
-	decides := decide && !known && w.asks() && (!w.remote() || recoverTool(w.Tools()) != "") // else nothing would lead back
+	decides := decide && !known && w.asks() && (!w.remote() || w.reach.Recovers()) // else nothing would lead back
 	if decides {
 		w.prune(ctx)
 	}
@@ -328,7 +330,7 @@ func (w *walk) item(r *wire.Result) planner.Item {
 func (w *walk) add(r *wire.Result) {
 	item := w.item(r)
 	item.Tokens = w.size(r, item.Tokens)
-	item.Pinned = r.Fixed || w.bound(r) || w.isPinned(r.Key)
+	item.Pinned = r.Fixed || w.bound(r) || !w.leads(r) || w.isPinned(r.Key)
 	add := w.session.Add
 	if !r.Arguments && w.broughtBack(r, item) {
 		add = w.session.AddAgain
@@ -448,25 +450,6 @@ func (w *walk) decide(ctx context.Context, client string) error {
 	}
 	return w.commit(ctx, client, changes, free)
 }
-
-// wayBack returns how a client's agent recovers a text, without the id: by a command, or by a tool of our server if the
-// request offers that tool and none that could run a command.
-func (w *walk) wayBack(client string) string {
-	if tool := recoverTool(w.Tools()); w.remote() && tool != "" {
-		return tool + " prune_id"
-	}
-	if tool := readTool(w.Tools()); tool != "" {
-		return tool + " file_path"
-	}
-	if w.Back == nil {
-		return existing.DefaultBack
-	}
-	return w.Back(client)
-}
-
-// remote reports whether the agent is on another machine than the commands of this program: it was authenticated, and its
-// originals are in a database.
-func (w *walk) remote() bool { return w.Owner != "" && w.Store.Shared() }
 
 // outcome puts the replacements into the request.
 func (w *walk) outcome() Outcome {

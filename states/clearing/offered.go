@@ -1,30 +1,38 @@
 package clearing
 
 import (
-	"slices"
-	"strings"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
-// recoverTool returns the name of our tool recover_text, or "" if it is not offered.
-func recoverTool(offered []string) string {
-	i := slices.IndexFunc(offered, func(name string) bool { return strings.HasSuffix(strings.ToLower(name), "recover_text") })
-	if i < 0 {
-		return ""
+// reachOf returns what leads the model back to what is replaced, by the tools that the request offers. The originals of an agent
+// on another machine are in a database, which only recover_text asks.
+func (w *walk) reachOf() history.Reach {
+	if w.remote() {
+		return history.Reach{Tool: history.ReachBy(w.Tools(), history.RecoverTool).Tool}
 	}
-	return offered[i]
+	return history.ReachBy(w.Tools(), history.ReadTool, history.GetTool)
 }
 
-// readTool returns the name of our server's tool read, or "" if it is not offered, or if a command can be run.
-func readTool(offered []string) (own string) {
-	for _, name := range offered {
-		lower := strings.ToLower(name)
-		if strings.HasSuffix(lower, "pruner__read") || strings.HasSuffix(lower, "pruner_read") {
-			own = name
-			continue
-		}
-		if slices.ContainsFunc([]string{"bash", "shell", "exec", "terminal", "command", "run"}, func(part string) bool { return strings.Contains(lower, part) }) {
-			return ""
-		}
+// remote reports whether the agent is on another machine than the commands of this program: it was authenticated, and its
+// originals are in a database.
+func (w *walk) remote() bool { return w.Owner != "" && w.Store.Shared() }
+
+// leads reports whether the model can get back what replaces a result.
+func (w *walk) leads(r *wire.Result) bool {
+	if r.Arguments {
+		return w.reach.LeadsToWritten(w.calls[r.Index])
 	}
-	return own
+	return w.reach.Leads(w.calls[r.Index])
+}
+
+// wayBack returns how a client's agent gets a text back, without the id.
+func (w *walk) wayBack(client string) string {
+	return existing.BackOf(w.reach, func() string {
+		if w.Back == nil {
+			return existing.DefaultBack
+		}
+		return w.Back(client)
+	})
 }

@@ -106,7 +106,7 @@ func (w *walk) run(ctx context.Context, client string, changes []change) (map[in
 			return nil, ctx.Err()
 		}
 		shown := existing.Decided{Call: w.calls[ch.result.Index], Args: ch.result.Use.Args, Text: w.Text(ch.result), ID: ch.id, Segment: ch.segment,
-			Shown: ch.write(back + " " + ch.id), Why: ch.why}
+			Shown: ch.write(existing.WayOf(back, ch.id)), Why: ch.why}
 		size := func(text string) int { return w.SizeWith(ch.result, text) } // the bytes of the request that carries it
 		if text, ok := m.Replace(ctx, shown, size); ok {
 			texts[ch.result.Index] = text
@@ -251,7 +251,7 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 	if r.Fixed || w.bound(r) || r.Bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
-	if id, _ := w.cutBefore(ctx, w.Text(r)); id != "" {
+	if id, _ := w.cutBefore(ctx, w.Text(r)); existing.IsCut(w.Text(r)) && (existing.CutID(w.Text(r)) == "" || id != "") {
 		return nil
 	}
 	call := w.calls[r.Index]
@@ -269,6 +269,7 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 // log returns the history before the results of a turn.
 func (w *walk) log(turn int) *history.Log {
 	log := &history.Log{}
+	log.SetReach(w.reach)
 	for i, t := range w.Turns[:turn] {
 		if i > 0 {
 			log.Turn()

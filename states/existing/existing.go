@@ -229,7 +229,7 @@ func CutID(text string) string {
 // marker for each gap. Matches need no markers, and in numbered lines the numbers show the gaps.
 func Text(b Body, c Cut, way string) string {
 	var out strings.Builder
-	out.WriteString(Header(c, way))
+	out.WriteString(headLine(c, way))
 	if b.Head != "" {
 		out.WriteString("\n" + strings.TrimSuffix(b.Head, "\n"))
 	}

@@ -128,7 +128,7 @@ func (p *pruner) Prune(ctx context.Context, req pruneclient.Request) (pruneclien
 		p.err = err
 		return pruneclient.Result{}, &pruneclient.Error{Code: pruneclient.Timeout, Message: "the embedded pruner did not finish in time"}
 	}
-	p.out.Cut, p.out.ID, p.out.Way = cut, req.RecoveryID, p.back+" "+req.RecoveryID
+	p.out.Cut, p.out.ID, p.out.Way = cut, req.RecoveryID, WayOf(p.back, req.RecoveryID)
 	if cut.Whole() {
 		return pruneclient.Result{Text: req.Text}, nil
 	}

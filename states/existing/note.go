@@ -159,7 +159,7 @@ func noteUnits(b Body, w Window) int {
 // ranges that the note has no room for. Every number that the model sees is the line's own.
 func Split(b Body, c Cut, way string) (main Window, note string) {
 	var out strings.Builder
-	out.WriteString(Header(c, way))
+	out.WriteString(headLine(c, way))
 	if len(c.Left) > 0 {
 		out.WriteString("\n[relevant too, but too long for this note: lines " + b.ranges(c.Left) + "]")
 	}

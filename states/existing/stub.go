@@ -36,6 +36,9 @@ func Stub(tool, subject string, lines int, way string) string {
 	if lines == 1 {
 		unit = "line"
 	}
+	if way == Again {
+		return fmt.Sprintf(stubStart+"%s: %s %s; read the file again to see them]", what, number, unit)
+	}
 	return fmt.Sprintf(stubStart+"%s: %s %s; `%s` prints them]", what, number, unit, way)
 }
 

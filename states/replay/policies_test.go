@@ -27,7 +27,7 @@ func tried(tools ...string) *trial {
 		steps = append(steps, sessions.Step{Kind: sessions.Result, ID: tool, Tool: name, Args: args, Out: "text", Err: failed})
 	}
 	steps = append(steps, sessions.Step{Kind: sessions.Call, Usage: counted(10, 1000, 2000, 20)})
-	tr := &trial{Bill: billed(steps), needs: make([][]needs.Need, len(tools)), attempts: map[int]attempt{}, served: map[int]attempt{}}
+	tr := &trial{Bill: billed(steps), needs: make([][]needs.Need, len(tools)), attempts: map[int]attempt{}, served: map[int]attempt{}, reach: &history.Reach{Commands: true}}
 	for i := range tools {
 		tr.Results[i].Tokens = 1000
 		tr.attempts[i] = attempt{result: i, question: "why", decision: history.Decision{Prune: true}, kept: 300, header: 20,

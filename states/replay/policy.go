@@ -120,7 +120,9 @@ func (t *trial) prunes(p Policy, a attempt) bool {
 	case a.err != nil || !a.decision.Prune || a.cut.Whole():
 		return false
 	case p == Proxy:
-		return true
+		return t.reaches().Leads(r.Parsed)
+	case p == Hook && a.lost:
+		return false
 	case p == Hook && r.Kind == history.Other:
 		return !step.Err && agent.HooksReplace(step.Tool)
 	}

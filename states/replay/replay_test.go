@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,7 +64,7 @@ func TestNothingIsNeededAcrossACompaction(t *testing.T) {
 }
 
 // TestReplayFollowsTheHookOnOtherTools checks that replay prunes the results of another server under the same setting
-// as the hook and the proxy.
+// as the hook and the proxy, and only where the agent can run a command: for the hook one that ran before.
 func TestReplayFollowsTheHookOnOtherTools(t *testing.T) {
 	s := sample(t)
 	for i := range s.Steps {
@@ -71,13 +72,20 @@ func TestReplayFollowsTheHookOnOtherTools(t *testing.T) {
 			s.Steps[i].Tool = "mcp__files__page"
 		}
 	}
+	command := []sessions.Step{{Kind: sessions.Use, ID: "c", Tool: "Bash"}, {Kind: sessions.Result, ID: "c", Tool: "Bash", Out: "ok"}}
+	files := history.OtherTools{"files"}
 	for _, c := range []struct {
-		others history.OtherTools
-		pruned int
-	}{{nil, 0}, {history.OtherTools{"files"}, 1}} {
-		f, err := compute(context.Background(), s, Settings{Others: c.others}, []Policy{Hook, Proxy})
+		others        history.OtherTools
+		before, after []sessions.Step
+		hook, proxy   int
+	}{
+		{nil, command, nil, 0, 0}, {files, nil, nil, 0, 0}, {files, command, nil, 1, 1}, {files, nil, command, 0, 1},
+	} {
+		with := s
+		with.Steps = slices.Concat(s.Steps[:1], c.before, s.Steps[1:], c.after)
+		f, err := compute(context.Background(), with, Settings{Others: c.others}, []Policy{Hook, Proxy})
 		require.NoError(t, err)
-		require.Equal(t, c.pruned, f.outcomes[Hook].Pruned, "%q", c.others)
-		require.Equal(t, c.pruned, f.outcomes[Proxy].Pruned, "%q", c.others)
+		require.Equal(t, c.hook, f.outcomes[Hook].Pruned, "%v", c)
+		require.Equal(t, c.proxy, f.outcomes[Proxy].Pruned, "%v", c)
 	}
 }

@@ -184,7 +184,9 @@ func (r *recorder) used(step sessions.Step) {
 		return
 	}
 	r.text(all - n)
-	item := r.item(existing.Written(call, step.Args, "", n))
+	written := existing.Written(call, step.Args, "", n)
+	written.Pinned = !r.reaches().LeadsToWritten(call)
+	item := r.item(written)
 	for _, text := range call.Replace {
 		r.shows(item, text.New)
 	}
@@ -259,6 +261,7 @@ func (r *recorder) resulted(result *bill.Result, step sessions.Step) {
 		r.add(taped{Kind: tapedEdit, Files: files, Reads: true})
 	}
 	item := existing.Item(result.Parsed, step.Args, step.Out, result.Tokens)
+	item.Pinned = !r.reaches().Leads(result.Parsed)
 	if item.Path != "" {
 		r.read[item.Path] = true
 	}

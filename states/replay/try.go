@@ -18,6 +18,7 @@ type attempt struct {
 	result   int
 	question string
 	decision history.Decision
+	lost     bool // nothing would lead the agent back to what is left out
 	cut      existing.Cut
 	body     existing.Body
 	kept     int // tokens of the kept lines in the client's form
@@ -32,6 +33,7 @@ type trial struct {
 	attempts map[int]attempt // by result
 	served   map[int]attempt // the same with the knowledge of this program's server; nil if no policy needs them
 	with     Experiment
+	reach    *history.Reach   // of the whole session; nil: not looked for yet
 	weights  *learned.Weights // nil: the embedded weights
 }
 
@@ -80,7 +82,7 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, k Kno
 	if t.with.Decide != nil {
 		t.with.Decide(&k.Decision, *r)
 	}
-	got := attempt{result: index, question: k.Question, decision: k.Decision, body: k.Body}
+	got := attempt{result: index, question: k.Question, decision: k.Decision, lost: k.Lost, body: k.Body}
 	known := existing.Result{
 		Call: r.Parsed, Args: step.Args, Body: got.body, Question: k.Question, Context: k.Context, Careful: got.decision.Careful,
 		Noted: got.body.NumberedByClaude(), Weights: t.weights, Boldness: t.with.Boldness,

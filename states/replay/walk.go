@@ -13,7 +13,8 @@ type Known struct {
 	Question string
 	Context  []pruneclient.Event // for a pruner that sees the whole session
 	Served   []pruneclient.Event // for this program's server, which sees only its own calls and their questions
-	Decision history.Decision
+	Decision history.Decision    // as if something led back to every text
+	Lost     bool                // by the calls so far nothing would lead back to what is left out
 	Body     existing.Body
 	Asked    bool // this program's server had cut the result of the same call before
 
@@ -29,8 +30,11 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 	next := 0
 	ask := func(call history.ToolCall, out string) Known {
 		known := existing.Result{Call: call, Body: existing.ResultBody(call, out)}
-		decision := known.Know(&log, others)
-		return Known{Question: known.Question, Context: known.Context, Decision: decision, Body: known.Body}
+		lost := !log.Reach(call).Leads(call)
+		anywhere := log
+		anywhere.SetReach(history.Reach{Commands: true})
+		decision := known.Know(&anywhere, others)
+		return Known{Question: known.Question, Context: known.Context, Decision: decision, Lost: lost, Body: known.Body}
 	}
 	for _, step := range b.Session.Steps {
 		switch step.Kind {
@@ -77,6 +81,21 @@ func outs(b *bill.Bill) map[string][]string {
 		}
 	}
 	return outs
+}
+
+// reaches returns what leads back in a session as the proxy knows it: which tools the requests offered is told by those that ran.
+func (t *trial) reaches() history.Reach {
+	if t.reach == nil {
+		var log history.Log
+		for _, step := range t.Session.Steps {
+			if step.Kind == sessions.Result && !step.Err {
+				log.Ran(step.Tool)
+			}
+		}
+		reach := log.Reach(history.ToolCall{})
+		t.reach = &reach
+	}
+	return *t.reach
 }
 
 // ours reports whether this program's server has a tool of that kind.

@@ -109,6 +109,7 @@ type Call struct {
 	// Of clients without a readable transcript.
 	Prompt string
 	Said   []string // the agent's messages, in order
+	Ran    []string // the names of the tools that ran in the session
 
 	Trigger  string // Compacting: why
 	Messages any    // NextRequest
@@ -140,6 +141,17 @@ type Message map[string]any
 func (m Message) Text(name string) string {
 	s, _ := m[name].(string)
 	return s
+}
+
+// texts returns the texts of a member that is a list.
+func (m Message) texts(name string) (texts []string) {
+	list, _ := m[name].([]any)
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // Child returns a member that is an object, else nil.

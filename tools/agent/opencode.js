@@ -2,17 +2,18 @@
 // After each tool it lets mcp-pruner shorten the output. On any fault the output stays. When the model has
 // answered, a toast says what was cut; MCP_PRUNER_TELL=off turns that off.
 
-// The agent's last words and the user's last prompt: what the output is wanted for.
+// The agent's last words and the user's last prompt: what the output is wanted for. And the tools that ran: by them an
+// agent can get an output back.
 async function words(client, sessionID) {
   try {
     const answer = await client.session.messages({ path: { id: sessionID } })
+    const parts = (role) => (answer.data ?? []).filter((m) => m.info?.role === role).flatMap((m) => m.parts ?? [])
     const texts = (role) =>
-      (answer.data ?? [])
-        .filter((m) => m.info?.role === role)
-        .flatMap((m) => m.parts ?? [])
+      parts(role)
         .filter((p) => p.type === "text" && p.text)
         .map((p) => p.text)
-    return { prompt: texts("user").at(-1), said: texts("assistant").slice(-3) }
+    const ran = parts("assistant").filter((p) => p.type === "tool" && p.state?.status === "completed")
+    return { prompt: texts("user").at(-1), said: texts("assistant").slice(-3), ran: [...new Set(ran.map((p) => p.tool))] }
   } catch {
     return {}
   }

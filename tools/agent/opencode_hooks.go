@@ -24,12 +24,7 @@ func readOpencode(m Message, kind func(string) string) (Call, Occasion) {
 		exit := m.Integer("exit") // opencode shows its model no status
 		c.Exit = &exit
 	}
-	said, _ := m["said"].([]any)
-	for _, s := range said {
-		if one, ok := s.(string); ok {
-			c.Said = append(c.Said, one)
-		}
-	}
+	c.Said, c.Ran = m.texts("said"), m.texts("ran")
 	switch {
 	case c.Text != "":
 		return c, ToolEnded

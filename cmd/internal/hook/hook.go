@@ -104,7 +104,7 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 	if f.Text == "" || size < history.MinTokens {
 		return
 	}
-	prune := s.know(c, &f, size, &r)
+	back, prune := s.know(c, &f, size, &r)
 	spool := s.spooler(c, f, r.Call)
 	if !prune {
 		spool.Sent(size)
@@ -116,7 +116,7 @@ func (s state) replace(ctx context.Context, c *agent.Client, message agent.Messa
 	originals := archive.In(s.dir)
 	m := existing.Machine{
 		Client: c.Name, Keep: originals.From(s.project(f.Folder), first), Emit: records.emit,
-		Observers: append(records.observers, spool), Back: s.wayBack(c.Name),
+		Observers: append(records.observers, spool), Back: back,
 	}
 	replacement, ok, err := m.Prune(ctx, r)
 	if replacement == nil {

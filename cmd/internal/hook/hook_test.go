@@ -66,10 +66,20 @@ func (w *world) verify() {
 	}))
 }
 
-func (w *world) say(words string) {
+// say writes a transcript in which a command has run and the agent says what it looks for.
+func (w *world) say(words string) { w.sayAfter(words, "Bash", false) }
+
+// sayAfter writes a transcript in which the agent says what it looks for, after a call of a tool.
+func (w *world) sayAfter(words, tool string, failed bool) {
 	w.t.Helper()
 	lines := []any{
 		map[string]any{"type": "user", "sessionId": "s", "message": map[string]any{"role": "user", "content": "fix it"}},
+		map[string]any{"type": "assistant", "sessionId": "s", "message": map[string]any{"id": "m0", "content": []any{
+			map[string]any{"type": "tool_use", "id": "t0", "name": tool, "input": map[string]any{}},
+		}}},
+		map[string]any{"type": "user", "sessionId": "s", "message": map[string]any{"role": "user", "content": []any{
+			map[string]any{"type": "tool_result", "tool_use_id": "t0", "content": "main", "is_error": failed},
+		}}},
 		map[string]any{"type": "assistant", "sessionId": "s", "message": map[string]any{"id": "m1", "content": []any{
 			map[string]any{"type": "text", "text": words}, map[string]any{"type": "tool_use", "id": "t1", "name": "Read", "input": map[string]any{}},
 		}}},

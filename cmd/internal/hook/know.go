@@ -27,10 +27,10 @@ const (
 var pause = time.Sleep
 
 // know completes the result, which has the given number of tokens, by what the session knows: the question, and the exit
-// status if the client did not tell it. It reports whether the result may be pruned at all.
-func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) bool {
+// status if the client did not tell it. prune reports whether the result may be pruned at all, and back is what leads the agent back.
+func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) (back string, prune bool) {
 	if s.others.Stays(r.Call, size) != "" {
-		return false // whatever the session knows
+		return "", false // whatever the session knows
 	}
 	var log history.Log
 	var session sessions.Session
@@ -44,10 +44,10 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 	if f.Statusless {
 		status, known := session.Exits[f.ID]
 		if !known {
-			return false // without it a failed command would look like one that succeeded
+			return "", false // without it a failed command would look like one that succeeded
 		}
 		if f.Clipped && !f.whole(r) {
-			return false
+			return "", false
 		}
 		f.Text = existing.WithStatus(status, f.Text)
 		r.Body = f.body(r.Call)
@@ -60,9 +60,15 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 		log.Say(words)
 	}
 	if _, printed := (archive.Printed{State: s.dir}).Find(r.Body.Code()); printed {
-		return false
+		return "", false
 	}
-	return r.Know(&log, s.others).Prune
+	for _, tool := range f.Ran {
+		log.Ran(tool)
+	}
+	if !r.Know(&log, s.others).Prune {
+		return "", false
+	}
+	return existing.BackOf(log.Reach(r.Call), func() string { return s.wayBack(c.Name) }), true
 }
 
 // transcriptOf returns the path of the transcript of a session whose client does not tell it, "" if there is none.

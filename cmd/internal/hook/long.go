@@ -24,7 +24,8 @@ func (s state) add(ctx context.Context, c *agent.Client, f finished) []byte {
 	f.Text = all
 	r := existing.Result{Call: history.ParseCall(f.Tool, f.Args), Args: f.Args, Body: body, Most: mostAdded}
 	size := body.Tokens()
-	if !s.know(c, &f, max(size, history.MinTokens), &r) {
+	back, ok := s.know(c, &f, max(size, history.MinTokens), &r)
+	if !ok {
 		return nil
 	}
 	records := openRecords(s.dir)
@@ -32,7 +33,7 @@ func (s state) add(ctx context.Context, c *agent.Client, f finished) []byte {
 	spool := s.spooler(c, f, r.Call)
 	m := existing.Machine{
 		Client: c.Name, Keep: archive.In(s.dir).From(s.project(f.Folder), 1), Emit: records.emit,
-		Observers: append(records.observers, spool), Back: s.wayBack(c.Name),
+		Observers: append(records.observers, spool), Back: back,
 	}
 	replacement, ok, err := m.Prune(ctx, r)
 	if replacement == nil {

@@ -81,7 +81,7 @@ func TestEqualResultsWithEqualIds(t *testing.T) {
 					m = append(m, map[string]any{"role": "assistant", "content": nil, "tool_calls": calls},
 						map[string]any{"role": "tool", "tool_call_id": id, "content": text(i)}, map[string]any{"role": "tool", "tool_call_id": id, "content": text(i + 1)})
 				}
-				return ordered("model", "any", "messages", m)
+				return ordered("model", "any", "tools", chatTools, "messages", m)
 			}
 			file := database(t)
 			r := newRig(t, file, GC)

@@ -27,7 +27,7 @@ var renderings = map[string]func([]step) []byte{
 				map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": s.id, "name": "Bash", "input": map[string]any{"command": s.command}}}},
 				map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": s.id, "content": s.output}}})
 		}
-		return ordered("model", "claude-opus-5", "system", strings.Repeat("You are an agent. ", 2000), "messages", m)
+		return ordered("model", "claude-opus-5", "system", strings.Repeat("You are an agent. ", 2000), "tools", claudeTools, "messages", m)
 	},
 	"/v1beta/models/gemini-3-pro:generateContent": func(list []step) []byte {
 		c := []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "fix the bug"}}}}
@@ -41,7 +41,7 @@ var renderings = map[string]func([]step) []byte{
 				map[string]any{"role": "model", "parts": []any{map[string]any{"functionCall": map[string]any{"name": "run_shell_command", "args": map[string]any{"command": s.command}}}}},
 				map[string]any{"role": "user", "parts": []any{map[string]any{"functionResponse": map[string]any{"name": "run_shell_command", "response": map[string]any{"output": s.output}}}}})
 		}
-		return ordered("systemInstruction", map[string]any{"parts": []any{map[string]any{"text": strings.Repeat("You are an agent. ", 2000)}}}, "contents", c)
+		return ordered("systemInstruction", map[string]any{"parts": []any{map[string]any{"text": strings.Repeat("You are an agent. ", 2000)}}}, "tools", geminiTools, "contents", c)
 	},
 }
 

@@ -77,7 +77,7 @@ func TestWhatTheClientBreaksIsFree(t *testing.T) {
 		free   bool
 	}{
 		"another model":                               {replace(`"model":"claude-opus-5"`, `"model":"claude-opus-4-8"`), true},
-		"another tool list":                           {replace(`"model"`, `"tools":[{"name":"other"}],"model"`), true},
+		"another tool list":                           {replace(`{"name":"Bash"}`, `{"name":"Bash"},{"name":"other"}`), true},
 		"another system prompt":                       {replace(`You are an agent.`, `You are another agent.`), true},
 		"an edited history":                           {replace(`output of call 0,`, `edited output of call 0,`), true},
 		"a header of the client in the system prompt": {replace(`x-anthropic-billing-header: cch=1`, `x-anthropic-billing-header: cch=2`), false},
@@ -86,7 +86,7 @@ func TestWhatTheClientBreaksIsFree(t *testing.T) {
 		r := newRig(t, database(t), GC)
 		history := func(n int) []byte {
 			return replace(`"system":"You`, `"system":[{"type":"text","text":"x-anthropic-billing-header: cch=1"},{"type":"text","text":"You`)(
-				replace(` ","messages"`, ` "}],"messages"`)(smallHistory(messagesPath, n)))
+				replace(` ","tools"`, ` "}],"tools"`)(smallHistory(messagesPath, n)))
 		}
 		for n := 1; n < 9; n++ {
 			require.Zero(t, cleared(r.post(t, messagesPath, history(n))), name)

@@ -310,17 +310,3 @@ func BenchmarkPrepareMegabyte(b *testing.B) {
 		require.NoError(b, err)
 	}
 }
-
-// Where the agent cannot run a command but has our server's read, the stub names that.
-func TestTheWayBackWorksWhereTheAgentIs(t *testing.T) {
-	for tools, way := range map[string]string{
-		`[{"name":"mcp__pruner__read"},{"name":"Edit"}]`: "`mcp__pruner__read file_path prn_",
-		`[{"name":"mcp__pruner__read"},{"name":"Bash"}]`: "`mcp-pruner recover prn_",
-		`[{"name":"Edit"}]`: "`mcp-pruner recover prn_",
-	} {
-		r := newRig(t, database(t), GC)
-		body := bytes.Replace(claudeHistory(40), []byte(`"messages":`), []byte(`"tools":`+tools+`,"messages":`), 1)
-		got := string(r.post(t, "/v1/messages", body))
-		assert.Contains(t, got, ": 120 lines; "+way, tools)
-	}
-}

@@ -42,7 +42,7 @@ func newReplica(t *testing.T, name, owner string) *rig {
 
 // offering returns a history whose request offers recover_text.
 func offering(n int) []byte {
-	return bytes.Replace(claudeHistory(n), []byte(`"stream":true`), []byte(`"stream":true,"tools":[{"name":"mcp__team__recover_text","input_schema":{"type":"object"}}]`), 1)
+	return bytes.Replace(claudeHistory(n), []byte(`{"name":"Bash"}`), []byte(`{"name":"mcp__team__recover_text","input_schema":{"type":"object"}}`), 1)
 }
 
 var toolID = regexp.MustCompile(`recover_text prune_id (prn_[0-9a-f]{8})`)

@@ -171,6 +171,13 @@ func output(n int) string {
 	return strings.Repeat(fmt.Sprintf("line of the output of call %d, \"quoted\" <and> ünlike others\n", n), 120)
 }
 
+// The tools that the clients offer, in the forms of their APIs.
+var (
+	claudeTools = []any{map[string]any{"name": "Bash"}, map[string]any{"name": "Write"}}
+	chatTools   = []any{map[string]any{"type": "function", "function": map[string]any{"name": "bash"}}}
+	geminiTools = []any{map[string]any{"functionDeclarations": []any{map[string]any{"name": "run_shell_command"}}}}
+)
+
 // The histories of four clients with the same n calls: one command each, with its output.
 
 func claudeHistory(n int) []byte {
@@ -189,7 +196,7 @@ func claudeHistory(n int) []byte {
 	if blocks, ok := last["content"].([]any); ok {
 		blocks[len(blocks)-1].(map[string]any)["cache_control"] = map[string]any{"type": "ephemeral"}
 	}
-	return ordered("model", "claude-opus-5", "stream", true, "system", strings.Repeat("You are an agent. ", 2000), "messages", m)
+	return ordered("model", "claude-opus-5", "stream", true, "system", strings.Repeat("You are an agent. ", 2000), "tools", claudeTools, "messages", m)
 }
 
 func responsesHistory(n int) []byte {
@@ -201,7 +208,7 @@ func responsesHistory(n int) []byte {
 			map[string]any{"type": "function_call", "call_id": id, "name": "exec_command", "arguments": fmt.Sprintf(`{"cmd":"run %d"}`, i)},
 			map[string]any{"type": "function_call_output", "call_id": id, "output": output(i)})
 	}
-	return ordered("model", "gpt", "stream", true, "instructions", strings.Repeat("You are an agent. ", 2000), "input", in)
+	return ordered("model", "gpt", "stream", true, "instructions", strings.Repeat("You are an agent. ", 2000), "tools", []any{map[string]any{"type": "function", "name": "exec_command"}}, "input", in)
 }
 
 func chatHistory(n int) []byte {
@@ -213,7 +220,7 @@ func chatHistory(n int) []byte {
 				"function": map[string]any{"name": "bash", "arguments": fmt.Sprintf(`{"command":"run %d"}`, i)}}}},
 			map[string]any{"role": "tool", "tool_call_id": id, "content": output(i)})
 	}
-	return ordered("model", "any", "messages", m)
+	return ordered("model", "any", "tools", chatTools, "messages", m)
 }
 
 func geminiHistory(n int) []byte {
@@ -225,12 +232,12 @@ func geminiHistory(n int) []byte {
 			map[string]any{"role": "user", "parts": []any{map[string]any{"functionResponse": map[string]any{"name": "run_shell_command",
 				"response": map[string]any{"output": output(i)}}}}})
 	}
-	return ordered("systemInstruction", map[string]any{"parts": []any{map[string]any{"text": strings.Repeat("You are an agent. ", 2000)}}}, "contents", c)
+	return ordered("systemInstruction", map[string]any{"parts": []any{map[string]any{"text": strings.Repeat("You are an agent. ", 2000)}}}, "tools", geminiTools, "contents", c)
 }
 
 // oneCall returns a request to Anthropic's API of a session with one call and its output.
 func oneCall(words, id, tool, command, output string) []byte {
-	return encoded(map[string]any{"messages": []any{
+	return encoded(map[string]any{"tools": []any{map[string]any{"name": tool}, map[string]any{"name": "Bash"}}, "messages": []any{
 		map[string]any{"role": "user", "content": words},
 		map[string]any{"role": "assistant", "content": []any{
 			map[string]any{"type": "text", "text": "Let me see which test fails and why."},

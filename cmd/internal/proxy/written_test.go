@@ -29,7 +29,7 @@ func writingHistory(n int) []byte {
 				map[string]any{"type": "tool_use", "id": id, "name": "Write", "input": map[string]any{"file_path": fmt.Sprintf("/r/%d.go", i), "content": written(i)}}}},
 			map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": "done"}}})
 	}
-	return ordered("model", "claude-opus-5", "system", strings.Repeat("You are an agent. ", 2000), "messages", m)
+	return ordered("model", "claude-opus-5", "system", strings.Repeat("You are an agent. ", 2000), "tools", claudeTools, "messages", m)
 }
 
 // Old arguments of calls that wrote files are cleared. The rest of the request stays, byte for byte; the way back prints the text;

@@ -44,6 +44,9 @@ func (s Step) AddTo(log *history.Log) {
 	case Use:
 		log.Use(history.ParseCall(s.Tool, s.Args))
 	case Result:
+		if !s.Err {
+			log.Ran(s.Tool)
+		}
 		log.Result(history.ParseCall(s.Tool, s.Args), s.Out)
 	}
 }

@@ -1,9 +1,13 @@
 package wire
 
-// Tools returns the names of the tools that the model may call, those of a group with the group's name before them.
+// Tools returns the names of the tools that the model may call, those of a group with the group's name before them. Of messages
+// without a request around them it returns those that have answered.
 func (c *Conversation) Tools() (names []string) {
 	if len(c.base) == 0 {
-		return nil
+		for _, r := range c.Results {
+			names = append(names, r.Use.Tool)
+		}
+		return names
 	}
 	if tools := c.base[len(c.base)-1]; tools.to > 0 && tools.isArray(c.body) {
 		c.toolsIn(tools, "", &names)
@@ -17,7 +21,7 @@ func (c *Conversation) toolsIn(list span, group string, names *[]string) {
 		if !tool.isObject(c.body) {
 			return nil
 		}
-		found, err := c.members(tool, "name", "type", "function", "functionDeclarations", "tools")
+		found, err := c.members(tool, "name", "type", "function", "functionDeclarations", "tools", "function_declarations")
 		if err != nil {
 			return nil
 		}
@@ -29,6 +33,8 @@ func (c *Conversation) toolsIn(list span, group string, names *[]string) {
 			}
 		case found[3].to > 0 && found[3].isArray(c.body): // Gemini
 			c.toolsIn(found[3], group, names)
+		case found[5].to > 0 && found[5].isArray(c.body): // the same as some of its libraries write it
+			c.toolsIn(found[5], group, names)
 		case found[4].to > 0 && found[4].isArray(c.body): // a namespace of Codex
 			c.toolsIn(found[4], name+"__", names)
 		case name != "":

@@ -1,0 +1,94 @@
+package history
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// Reach says what leads the agent of a session back to what was left out of a result. What a command printed, a search found or a
+// server answered may be cut or cleared only where something does. Hooks, the proxy and replay ask it.
+type Reach struct {
+	Commands bool   // it can run a command
+	Tool     string // our tool that returns a text by its id, and the argument for the id; "": it has none
+	Files    bool   // it can read files
+}
+
+// The tools of ours that return a text by its id.
+const (
+	ReadTool    = "read"         // what hooks and the proxy of this machine left out
+	GetTool     = "context_get"  // what the proxy left out
+	RecoverTool = "recover_text" // what the proxy of a team left out
+)
+
+// idArguments are the arguments for the id.
+var idArguments = map[string]string{ReadTool: "file_path", GetTool: "segment_id", RecoverTool: "prune_id"}
+
+// TakesID reports whether one of our tools has an argument of that name for an id.
+func TakesID(argument string) bool {
+	return slices.Contains(slices.Collect(maps.Values(idArguments)), argument)
+}
+
+// ReachBy returns the reach of an agent that has the given tools, by the client's names. ours are the tools of ours that know
+// the id, the best one first.
+func ReachBy(tools []string, ours ...string) (r Reach) {
+	for _, name := range tools {
+		r.Commands = r.Commands || runsCommands(name)
+		r.Files = r.Files || KindOf(name) == Read
+	}
+	for _, own := range ours {
+		if i := slices.IndexFunc(tools, func(name string) bool { return isOwn(name, own) }); i >= 0 {
+			r.Tool = tools[i] + " " + idArguments[own]
+			break
+		}
+	}
+	return r
+}
+
+// runners are the names of tools that run commands on the agent's machine, beside those of kind [Bash].
+var runners = []string{"exec", "shell_command", "execute_command", "execute_bash", "run_command", "run_in_terminal", "run_terminal_cmd", "terminal"}
+
+// runsCommands reports whether a tool runs commands. A tool of another server could run them anywhere.
+func runsCommands(tool string) bool {
+	name := strings.ToLower(tool)
+	return KindOf(name) == Bash && name != agent.CodexWaits || slices.Contains(runners, name)
+}
+
+// isOwn reports whether a client's name for a tool means one of ours. A gateway may offer recover_text under another name than ours.
+func isOwn(tool, own string) bool {
+	name, ok := strings.CutSuffix(strings.ToLower(tool), own)
+	return ok && (own != ReadTool || ofOwnServer(tool) && strings.TrimRight(name, "_-") != name)
+}
+
+// Recovers reports whether the agent can get any text back.
+func (r Reach) Recovers() bool { return r.Commands || r.Tool != "" }
+
+// Leads reports whether the agent can get back what is left out of a call's result. A file can be read again.
+func (r Reach) Leads(c ToolCall) bool {
+	return r.Recovers() || r.Files && c.Kind == Read && c.File != ""
+}
+
+// LeadsToWritten reports the same of the text that a call wrote into a file. Of an edit the file does not tell what was there before.
+func (r Reach) LeadsToWritten(c ToolCall) bool {
+	return r.Recovers() || r.Files && c.Kind == Write && c.File != ""
+}
+
+// SetReach sets what the agent's client or its requests say. Without it the reach is told by the tools that ran so far.
+func (l *Log) SetReach(r Reach) { l.reach = &r }
+
+// Reach returns what leads back to what is left out of the result of a call that is not in the log yet.
+func (l *Log) Reach(c ToolCall) Reach {
+	if l.reach != nil {
+		return *l.reach
+	}
+	return ReachBy(append(slices.Clone(l.tools), c.Tool), ReadTool)
+}
+
+// Ran records that a tool ran. One that failed may not exist, or may not be allowed.
+func (l *Log) Ran(tool string) {
+	if !slices.Contains(l.tools, tool) {
+		l.tools = append(l.tools, tool)
+	}
+}
