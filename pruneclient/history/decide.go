@@ -5,14 +5,16 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // When a result is pruned at all. The numbers are where replay nets most on the dev
 // halves; docs/BILL.md has the curve.
 const (
-	MinTokens   = 800 // smaller results are not worth a header and a possible second call
-	NarrowLines = 120 // a read of so few lines of its own choice is what the agent wants
-	editMemory  = 10  // turns for which an edited file counts as being worked on
+	MinTokens   = 800             // smaller results are not worth a header and a possible second call
+	NarrowLines = session.Bounded // a read of so few lines of its own choice is what the agent wants
+	editMemory  = 10              // turns for which an edited file counts as being worked on
 )
 
 // Decision says whether a result may be pruned and, if not, the reason for a log.

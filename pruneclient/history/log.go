@@ -191,6 +191,16 @@ func (l *Log) Question(c ToolCall) string {
 	return clip(question, maxQuestion)
 }
 
+// Asking returns what may ask for all of a call's output: the agent's sentence before the call, and the user's latest message.
+func (l *Log) Asking() (said, prompt string) {
+	for _, sentence := range sentences().Split(l.words(), -1) {
+		if content(sentence) >= 2 {
+			said = sentence
+		}
+	}
+	return said, stripped(l.prompt)
+}
+
 func (l *Log) words() string {
 	for back := 0; back <= 2; back++ {
 		var spoken, thought string

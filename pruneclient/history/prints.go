@@ -1,6 +1,11 @@
 package history
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
+)
 
 // printers are the commands that print what stands in files, or a part of what another of them prints.
 var printers = map[string]bool{"cat": true, "nl": true, "head": true, "tail": true, "less": true, "bat": true, "sed": true, "grep": true, "rg": true,
@@ -15,7 +20,7 @@ func (c ToolCall) Prints() bool {
 		return false
 	}
 	prints := false
-	for _, words := range commands(c.Command) {
+	for _, words := range slices.Concat(session.Pipelines(c.Command)...) {
 		name := strings.ToLower(words[0])
 		switch {
 		case beside[name]:
@@ -32,38 +37,3 @@ func (c ToolCall) Prints() bool {
 
 // Shows reports whether a call does nothing but show text from files: it may be made again without effect, and at once.
 func (c ToolCall) Shows() bool { return c.Kind == Read || c.Kind == Grep || c.Prints() }
-
-// commands splits a shell command at its separators and returns the words of each part. It returns nil for a command that
-// writes to a file, reads a text of its own, or runs another one inside.
-func commands(command string) [][]string {
-	for _, harmless := range []string{"2>/dev/null", "2>&1"} {
-		command = strings.ReplaceAll(command, harmless, " ")
-	}
-	if strings.ContainsAny(command, "<>`") || strings.Contains(command, "$(") {
-		return nil
-	}
-	var list [][]string
-	quote, start := byte(0), 0
-	part := func(end int) {
-		if words := strings.Fields(command[start:end]); len(words) > 0 {
-			list = append(list, words)
-		}
-		start = end + 1
-	}
-	for i := 0; i < len(command); i++ {
-		switch c := command[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\\':
-			i++
-		case c == '\'' || c == '"':
-			quote = c
-		case strings.IndexByte(";&|\n", c) >= 0:
-			part(i)
-		}
-	}
-	part(len(command))
-	return list
-}

@@ -33,6 +33,7 @@ const (
 	IsDiff           = choose.IsDiff
 	ConstraintsUnmet = choose.ConstraintsUnmet
 	NeedsAll         = choose.NeedsAll
+	AskedWhole       = choose.AskedWhole
 )
 
 // Marker returns the canonical marker of an omitted range whose original is stored under id.

@@ -131,6 +131,7 @@ type Survey struct {
 	inParts    rank.Relevance // relevance to each part of the question as well; the rules choose by it
 	confidence float64
 	opts       Options
+	whole      string           // why the text was asked for as a whole, or ""
 	ranking    *learned.Ranking // nil: the hand-written rules choose
 }
 
@@ -144,6 +145,7 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 	t.Listing, t.Heads = listing, structure.JoinHeads(t.Heads, heads)
 	t.Named = query.FindNamed(text, t.Question.Text, len(t.Doc.Lines))
 	s := Survey{Kind: t.Kind, text: t, relevance: whole, inParts: whole, confidence: rank.Confidence(t, &whole), opts: opts}
+	s.whole = askedWhole(t, question, opts)
 	if opts.isAsked() {
 		for _, part := range t.Question.Parts() {
 			_, r, err := score(ctx, text, part, kind, opts)
@@ -186,13 +188,15 @@ func (s Survey) With(opts Options) Survey {
 
 // Choose returns the same result as Prune.
 func (s Survey) Choose() Result {
+	opts := s.opts.choosing()
+	opts.Whole, opts.Around = s.whole, s.opts.Call.Around() > 0
 	if s.ranking != nil && !s.precise() {
-		res := choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, s.opts.choosing())
+		res := choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, opts)
 		if !s.rulesMayCut(res) {
 			return res
 		}
 	}
-	return choose.Lines(s.text, s.inParts, s.confidence, s.opts.choosing())
+	return choose.Lines(s.text, s.inParts, s.confidence, opts)
 }
 
 // Keep keeps lines in the given order (0 is the first line) until the limits in the survey's options are

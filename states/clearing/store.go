@@ -177,7 +177,7 @@ func (w *walk) recovered(ctx context.Context, r *wire.Result) string {
 		return ""
 	}
 	e, err := w.Index.Find(ctx, ids[0])
-	if err != nil || !e.MayBeReadIn(w.WorkingFolder()) {
+	if err != nil || !e.MayBeReadIn(folderOf(w.Conversation)) {
 		return ""
 	}
 	text := w.Text(r)

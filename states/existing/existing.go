@@ -24,6 +24,8 @@ type Result struct {
 	Body     Body
 	Question string
 	Context  []pruneclient.Event // most recent first
+	Said     string              // the agent's sentence before the call
+	Prompt   string              // the user's latest message
 	Careful  bool                // prune only lines that are very unlikely to be needed
 
 	// Most is the number of tokens that a text may keep of which the client itself would show only a part; 0: the text would be
@@ -46,6 +48,7 @@ type Result struct {
 // result may be pruned at all. Hooks, the proxy and replay all decide by it.
 func (r *Result) Know(log *history.Log, others history.OtherTools) history.Decision {
 	r.Question, r.Context = log.Question(r.Call), log.Context()
+	r.Said, r.Prompt = log.Asking()
 	if words := r.Call; r.Most > 0 && words.About != "" { // which often says only what runs
 		words.About = ""
 		r.Question = r.Call.About + ". " + log.Question(words)
@@ -102,7 +105,8 @@ func (r Result) saves(c Cut) bool {
 func Prune(ctx context.Context, r Result) (Cut, error) {
 	kind := lineprune.Auto
 	opts := lineprune.Options{
-		Call:   session.Origin{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful, Asked: r.Asked, Boldness: r.Boldness},
+		Call: session.Origin{Tool: string(r.Call.Kind), Args: r.Args, Context: r.Context, Careful: r.Careful, Asked: r.Asked, Boldness: r.Boldness,
+			Said: r.Said, Prompt: r.Prompt},
 		Marker: marker, Weights: r.Weights, Explain: r.Explain,
 	}
 	if r.Rules {

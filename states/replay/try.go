@@ -84,7 +84,7 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, k Kno
 	}
 	got := attempt{result: index, question: k.Question, decision: k.Decision, lost: k.Lost, body: k.Body}
 	known := existing.Result{
-		Call: r.Parsed, Args: step.Args, Body: got.body, Question: k.Question, Context: k.Context, Careful: got.decision.Careful,
+		Call: r.Parsed, Args: step.Args, Body: got.body, Question: k.Question, Context: k.Context, Careful: got.decision.Careful, Said: k.Said, Prompt: k.Prompt,
 		Noted: got.body.NumberedByClaude(), Weights: t.weights, Boldness: t.with.Boldness,
 	}
 	t.attempts[index] = t.prune(ctx, got, known)

@@ -11,6 +11,8 @@ import (
 // Known is the knowledge in a session at the time of a call.
 type Known struct {
 	Question string
+	Said     string              // the agent's sentence before the call
+	Prompt   string              // the user's latest message
 	Context  []pruneclient.Event // for a pruner that sees the whole session
 	Served   []pruneclient.Event // for this program's server, which sees only its own calls and their questions
 	Decision history.Decision    // as if something led back to every text
@@ -34,7 +36,7 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 		anywhere := log
 		anywhere.SetReach(history.Reach{Commands: true})
 		decision := known.Know(&anywhere, others)
-		return Known{Question: known.Question, Context: known.Context, Decision: decision, Lost: lost, Body: known.Body}
+		return Known{Question: known.Question, Said: known.Said, Prompt: known.Prompt, Context: known.Context, Decision: decision, Lost: lost, Body: known.Body}
 	}
 	for _, step := range b.Session.Steps {
 		switch step.Kind {

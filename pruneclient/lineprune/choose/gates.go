@@ -18,6 +18,8 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 		return []string{TooShort}, true
 	case p.needsAll():
 		return []string{NeedsAll}, true
+	case p.opts.Whole != "":
+		return []string{AskedWhole}, true
 	case p.confidence < tuning.MinConfidence || p.Relevance.Best() <= 0:
 		// Among near-identical lines no answer can be lost, so a ratio that the caller set is applied.
 		return []string{LowConfidence}, !(p.opts.LimitRatio && p.alike())

@@ -21,6 +21,8 @@ func (p *chooser) note(res Result, warnings []string) string {
 		return "not pruned: every line of a diff counts"
 	case slices.Contains(warnings, TooShort):
 		return "not pruned: short"
+	case slices.Contains(warnings, AskedWhole):
+		return "not pruned: " + p.opts.Whole
 	case slices.Contains(warnings, NeedsAll) && p.structured() && p.Data.Solid:
 		return "not pruned: its records share lines; ask `jq` for a part of it"
 	case slices.Contains(warnings, NeedsAll) && p.Want == overview.Judged:

@@ -46,6 +46,7 @@ const (
 	IsDiff           = "diff"              // a patch loses its meaning when lines are missing
 	ConstraintsUnmet = "constraints_unmet" // the limits require more lines than the text has
 	NeedsAll         = "needs_all"         // every line matters: the question asks for a number, an extreme or a judgement
+	AskedWhole       = "asked_whole"       // the call asks for all of it: a list of names, a range, all records
 )
 
 // Options limit a choice. With the zero value the gates decide how much is kept.
@@ -62,6 +63,9 @@ type Options struct {
 	Marker func(render.Block) string
 
 	Explain bool // fill Result.Lines and Result.Terms
+
+	Around bool   // the text is what a search found, with lines of context
+	Whole  string // why the text was asked for as a whole, or ""; a budget is a hard limit all the same
 }
 
 // limits are a result's limits in whole lines.

@@ -9,12 +9,16 @@ import (
 // for context, such as the forty lines after a function's name, asks for that passage, and one with holes in it reads
 // like the whole. A budget is a hard limit, and a very long passage is chosen line by line.
 func (p *chooser) keepPassages(keep []cause) {
-	if p.Kind != doc.Grep || p.budgeted() || p.Doc.Places == nil {
+	if p.budgeted() {
 		return
 	}
-	for start, end := 0, 0; start < len(keep); start = end {
-		end = p.passage(start)
-		if end-start > tuning.PassageLines || !p.context(start, end) {
+	follows, context := p.passages()
+	for start, end := 0, 0; follows != nil && start < len(keep); start = end {
+		around := context(start)
+		for end = start + 1; end < len(keep) && follows(end); end++ {
+			around = around || context(end)
+		}
+		if end-start > tuning.PassageLines || !around {
 			continue
 		}
 		for i := start; i < end; i++ {
@@ -26,24 +30,24 @@ func (p *chooser) keepPassages(keep []cause) {
 	}
 }
 
-// passage returns the end of the lines from start on that follow each other in one file.
-func (p *chooser) passage(start int) int {
-	end := start + 1
-	for ; end < len(p.Doc.Places); end++ {
-		above, here := p.Doc.Places[end-1], p.Doc.Places[end]
-		if here.Number == 0 || here.Path != above.Path || here.Number != above.Number+1 {
-			break
-		}
+// passages returns functions that report whether a line belongs to the passage of the line above, and whether it is no
+// match. They are nil for a text that is no list of matches with lines of context.
+func (p *chooser) passages() (follows, context func(i int) bool) {
+	if p.Kind == doc.Grep && p.Doc.Places != nil {
+		return func(i int) bool {
+			above, here := p.Doc.Places[i-1], p.Doc.Places[i]
+			return here.Number != 0 && here.Path == above.Path && here.Number == above.Number+1
+		}, p.Doc.Context
 	}
-	return end
-}
-
-// context reports whether a passage has a line that is no match.
-func (p *chooser) context(start, end int) bool {
-	for i := start; i < end; i++ {
-		if p.Doc.Context(i) {
-			return true
-		}
+	if numbers := p.Doc.NumberedMatches(); numbers != nil {
+		return func(i int) bool { return numbers[i].Number != 0 && numbers[i].Number == numbers[i-1].Number+1 },
+			func(i int) bool { return !numbers[i].Match }
 	}
-	return false
+	if p.opts.Around { // without numbers, only what separates passages tells them apart
+		return func(i int) bool {
+				return p.Doc.Lines[i] != doc.GroupSeparator && p.Doc.Lines[i-1] != doc.GroupSeparator
+			},
+			func(i int) bool { return p.Doc.Lines[i] != doc.GroupSeparator }
+	}
+	return nil, nil
 }

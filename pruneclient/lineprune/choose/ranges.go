@@ -39,6 +39,8 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 		return p.ranges(ranking), p.doubt()
 	case p.Doc.Total < tuning.ShortText:
 		return p.everything(), []string{TooShort}
+	case p.opts.Whole != "":
+		return p.everything(), []string{AskedWhole}
 	case p.doubts(ranking):
 		return p.everything(), []string{LowConfidence}
 	}

@@ -49,7 +49,7 @@ func (p *chooser) needsAll() bool {
 	case overview.Extent:
 		return p.Shape == structure.Table
 	case overview.Computed:
-		if p.Shape == structure.Keys && p.countIsAKey() {
+		if p.countIsRead() {
 			return false
 		}
 		records := p.Shape != structure.Plain || p.Kind == doc.Grep || p.Kind == doc.Logs && p.alike()
@@ -61,7 +61,12 @@ func (p *chooser) needsAll() bool {
 // asksForAll reports whether a question about structured data is about all of its records. A count that the
 // text states is not.
 func (p *chooser) asksForAll() bool {
-	return overview.AboutAll(p.Question) && !(p.Want == overview.Computed && p.Shape == structure.Keys && p.countIsAKey())
+	return overview.AboutAll(p.Question) && !p.countIsRead()
+}
+
+// countIsRead reports whether the question asks for a number that the text states.
+func (p *chooser) countIsRead() bool {
+	return p.Want == overview.Computed && p.Shape == structure.Keys && p.countIsAKey()
 }
 
 // countIsAKey reports whether the text has the number that "how many X" asks for, as the value of a key X.

@@ -69,16 +69,16 @@ func ReadHeaded(d *Document, n int) *Headed {
 			h.heads[i] = -1
 			h.places[i] = place{Path: path, content: len(line)}
 			h.add(path)
-		case isSeparator(line) && line != groupSeparator: // opencode has one after every match, too
+		case isSeparator(line) && line != GroupSeparator: // opencode has one after every match, too
 			h.heads[i] = -1
 			h.places[i] = place{Path: path}
-		case i > 0 && isSeparator(d.Lines[i-1]) && d.Lines[i-1] != groupSeparator && !isMatch: // a notice
+		case i > 0 && isSeparator(d.Lines[i-1]) && d.Lines[i-1] != GroupSeparator && !isMatch: // a notice
 			path, head = "", -1
 			h.heads[i] = -1
 			h.others++
 		default:
 			h.places[i] = place{Path: path}
-			if line != groupSeparator {
+			if line != GroupSeparator {
 				h.others++
 			}
 		}
@@ -93,12 +93,12 @@ func (h *Headed) add(path string) {
 	}
 }
 
-// groupSeparator stands between matches of one file that are not adjacent, when a search shows lines of context.
-const groupSeparator = "--"
+// GroupSeparator stands between matches of one file that are not adjacent, when a search shows lines of context.
+const GroupSeparator = "--"
 
 // isSeparator reports whether a line only separates matches or files.
 func isSeparator(line string) bool {
-	return line == groupSeparator || line == "---" || strings.TrimSpace(line) == ""
+	return line == GroupSeparator || line == "---" || strings.TrimSpace(line) == ""
 }
 
 // matchBelow reads a match that stands below the name of its file. content is the byte offset of the matched text.
@@ -121,6 +121,42 @@ func matchBelow(line string) (number, content int, ok bool) {
 	}
 	return number, at + end + 1, true
 }
+
+// NumberedMatch is a line that a search in one file found, or one around it.
+type NumberedMatch struct {
+	Number int  // of the line; 0: it has none
+	Match  bool // a colon follows the number
+}
+
+// NumberedMatches reads the lines of a search in one file, which names it nowhere: "12:match", "13-line of context". It
+// returns nil for a text that is something else, or has no lines of context.
+func (d *Document) NumberedMatches() []NumberedMatch {
+	list := make([]NumberedMatch, len(d.Lines))
+	matches, around, others := 0, 0, 0
+	for i, line := range d.Lines {
+		number, content, ok := matchBelow(line)
+		switch {
+		case line == GroupSeparator || line == "":
+		case !ok || words.Class[line[0]] != words.Digit || line[content-1] == '=':
+			if others++; others > mostOthers {
+				return nil
+			}
+		case line[content-1] == ':':
+			list[i] = NumberedMatch{number, true}
+			matches++
+		default:
+			list[i] = NumberedMatch{number, false}
+			around++
+		}
+	}
+	if matches == 0 || around < 2 {
+		return nil
+	}
+	return list
+}
+
+// mostOthers is the number of lines that a client may add to what a search in one file found.
+const mostOthers = 6
 
 // heading returns the file that line i names as the heading of the match on the next line.
 func (d *Document) heading(i int) (name string, ok bool) {

@@ -2,8 +2,6 @@
 // and what the agent said and did before. Pruners may use it. The zero value is always valid.
 package session
 
-import "encoding/json"
-
 // Kind is the kind of an Event.
 type Kind string
 
@@ -33,6 +31,9 @@ type Origin struct {
 	Boldness float64 // factor for the price at which a line is kept; 0 means 1
 
 	Asked bool // the question was written for this text, not derived from the agent's messages
+
+	Said   string // the agent's sentence before the call; the question if neither this nor Prompt is known
+	Prompt string // the user's latest message
 }
 
 // File returns the path of the one file that the call reads, or "". A search has a path argument, too, but
@@ -57,26 +58,14 @@ func (c Origin) text(names ...string) string {
 	return ""
 }
 
+// About returns the description that the agent gave with the call, or "".
+func (c Origin) About() string { return c.text("description", "justification") }
+
 // Pattern returns the pattern that the call searches for, or "".
 func (c Origin) Pattern() string { return c.text("pattern", "query") }
 
 // FirstLine returns the number of the first line that the call asks for, or 0.
-func (c Origin) FirstLine() int {
-	for _, name := range []string{"offset", "start_line"} {
-		switch n := c.Args[name].(type) {
-		case float64:
-			return int(max(min(n, maxLine), 0))
-		case int:
-			return max(min(n, maxLine), 0)
-		case json.Number:
-			line, err := n.Int64()
-			if err == nil {
-				return int(max(min(line, maxLine), 0))
-			}
-		}
-	}
-	return 0
-}
+func (c Origin) FirstLine() int { return c.number("offset", "start_line") }
 
 // maxLine exceeds the number of lines of any file.
 const maxLine = 1 << 30

@@ -1,0 +1,98 @@
+package overview
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
+)
+
+// AsksForAll reports whether all records of a call's output are wanted: its description, or the sentence before it, asks for
+// all of them, or a sentence of the user's that names what the call looks for. The question counts where it is all that is known.
+func AsksForAll(call session.Origin, question string) bool {
+	spoken := question
+	if !call.Asked && (call.Said != "" || call.Prompt != "") {
+		spoken = call.About() + "\n" + call.Said
+	}
+	for _, sentence := range sentences().Split(spoken, -1) {
+		if wantsAll(sentence) {
+			return true
+		}
+	}
+	if call.Asked || call.Prompt == "" {
+		return false
+	}
+	subjects, least := subjectsOf(call)
+	for _, sentence := range sentences().Split(call.Prompt, -1) {
+		if wantsAll(sentence) && naming(sentence, subjects) >= least {
+			return true
+		}
+	}
+	return false
+}
+
+// sentences matches the end of a sentence. The dot in a file's name does not end one.
+var sentences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?;:]\s+|\n+`) })
+
+var (
+	wantPhrases  = sync.OnceValue(func() []string { return tuning.Parts("english", "asks-for-all") })
+	noneReplacer = sync.OnceValue(func() *strings.Replacer {
+		var pairs []string
+		for _, phrase := range tuning.Parts("english", "asks-for-none") {
+			pairs = append(pairs, phrase, " ")
+		}
+		return strings.NewReplacer(pairs...)
+	})
+)
+
+// wantsAll reports whether a sentence asks for all of something.
+func wantsAll(sentence string) bool {
+	return has(noneReplacer().Replace(" ^"+normal(strings.ReplaceAll(sentence, "’", "'"))), wantPhrases())
+}
+
+// subjectsOf returns the words that say what a call looks for, and how many of them a sentence has to have to name it: half of
+// a search's pattern, or one of the words of any other command or call.
+func subjectsOf(call session.Origin) (subjects map[string]bool, least int) {
+	texts := []string{call.Sought()}
+	search := texts[0] != "" || call.Command() != "" && session.Pipelines(call.Command()) == nil
+	if texts[0] == "" {
+		texts = append(texts, call.Tool)
+		for _, v := range call.Args {
+			if s, ok := v.(string); ok {
+				texts = append(texts, s)
+			}
+		}
+	}
+	subjects = map[string]bool{}
+	for _, text := range texts {
+		for _, word := range subjectWords().FindAllString(text, -1) {
+			if word = strings.ToLower(word); !shellWords()[word] {
+				subjects[words.StemOf(word)] = true
+			}
+		}
+	}
+	if search {
+		return subjects, max((len(subjects)+1)/2, 1)
+	}
+	return subjects, 1
+}
+
+// subjectWords matches the words that may name something.
+var subjectWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}][\p{L}\d_]{2,}`) })
+
+// shellWords are words of commands that name nothing.
+var shellWords = sync.OnceValue(func() map[string]bool { return tuning.Set("english", "shell-words") })
+
+// naming returns how many of some words a sentence has.
+func naming(sentence string, subjects map[string]bool) int {
+	found := map[string]bool{}
+	for _, word := range subjectWords().FindAllString(sentence, -1) {
+		if word = words.StemOf(word); subjects[word] {
+			found[word] = true
+		}
+	}
+	return len(found)
+}

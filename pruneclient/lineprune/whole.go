@@ -1,0 +1,32 @@
+package lineprune
+
+import (
+	"cmp"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
+)
+
+// askedWhole returns why a text was asked for as a whole, or "". Hooks, the proxy, replay, this program's tools, the gateway
+// and the verb prune all come here, so that none of them gives an agent half of a list.
+func askedWhole(t *rank.Text, question string, opts Options) string {
+	call := opts.Call
+	if call.Command() == "" && opts.Command != "" {
+		call.Args = map[string]any{"command": opts.Command, "description": call.About()}
+	}
+	file, lines := cmp.Or(opts.File, call.File()), len(t.Doc.Lines)
+	switch why := call.Whole(lines); {
+	case why != "":
+		return why
+	case file != "" && lines <= session.ShortFile && t.Data == nil && opts.calls() && !call.Asked:
+		return "a short file"
+	case opts.calls() && t.Kind == Grep && detect.ListsPaths(t.Doc):
+		return "a list of names or counts"
+	case overview.AsksForAll(call, question) && choose.OfRecords(t, file != ""):
+		return "all of its records were asked for"
+	}
+	return ""
+}
