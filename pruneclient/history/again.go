@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 // mostCut bounds the number of calls with a cut result that a log remembers.
@@ -94,7 +96,7 @@ var starters = []string{"sudo", "time", "npx", "python", "python3", "-m"}
 
 // onlyLooks reports whether a shell command changes no file.
 func onlyLooks(command string) bool {
-	list := commands(command)
+	list := slices.Concat(session.Pipelines(command)...)
 	for _, words := range list {
 		for len(words) > 1 && (strings.Contains(words[0], "=") || slices.Contains(starters, words[0])) {
 			words = words[1:]
