@@ -45,7 +45,7 @@ func newTalk(t *testing.T, r *rig, model string) *talk {
 }
 
 func (k *talk) body() []byte {
-	return ordered("model", k.model, "system", strings.Repeat("You are an agent. ", 2000), "messages", k.messages)
+	return ordered("model", k.model, "system", strings.Repeat("You are an agent. ", 2000), "tools", claudeTools, "messages", k.messages)
 }
 
 // call sends the request, then adds the model's answer, which begins with thinking or does not, and the output of its call.
