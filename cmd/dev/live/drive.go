@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
 // outcome is what a session cost, in fresh input tokens.
@@ -26,6 +27,7 @@ type outcome struct {
 	whole, bill     float64 // what the client sent, and what the proxy sent on
 	calls           int
 	cleared, pruned int // in the last request of each context
+	refused         int // requests that the stand-in refused, whatever the proxy then did
 }
 
 // meter bills the prompts of a session: what a prompt has in common with the one before it is read from the cache.
@@ -110,15 +112,18 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		}
 	}
 	c.count()
-	c.out.whole, c.out.bill = c.asked.price, api.sent.price
+	c.out.whole, c.out.bill, c.out.refused = c.asked.price, api.sent.price, api.refused
 	return c.out, nil
 }
 
-// standIn answers in place of a model's API with the usage of each request, and bills it.
+// standIn answers in place of a model's API with the usage of each request, and bills it. As Anthropic's API does, it refuses
+// thinking that is bound to something else than what stands before it.
 type standIn struct {
 	*httptest.Server
-	mu   sync.Mutex
-	sent meter
+	mu        sync.Mutex
+	sent      meter
+	refused   int
+	signature string // of the thinking of the last answer
 }
 
 func newStandIn() *standIn {
@@ -131,6 +136,12 @@ func newStandIn() *standIn {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if _, message := tooltest.CheckThinking(body); message != "" {
+			s.refused++
+			http.Error(w, message, http.StatusBadRequest)
+			return
+		}
+		s.signature, _ = tooltest.SignThinking(body) // the proxy sends valid JSON
 		read, written := s.sent.add(body)
 		fmt.Fprintf(w, `{"usage":{"input_tokens":0,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}`, read, written)
 	}))
@@ -172,6 +183,7 @@ func (c *client) take(step sessions.Step) error {
 		c.known += bill.OutputTokens(step)
 		if step.Think != "" { // replay counts it as a part of the prompt
 			c.history = append(c.history, sessions.Step{Kind: sessions.Say, Text: step.Think})
+			step.Think = "" // that of a step in the history is the signature of the stand-in
 		}
 		c.history = append(c.history, step)
 		return nil
@@ -198,6 +210,7 @@ func (c *client) called() error {
 		if len(rest) > len(c.system) {
 			c.history = slices.Insert(c.history, 0, sessions.Step{Kind: sessions.User, Text: rest[len(c.system):]})
 		}
+	case c.thinks: // a client whose thinking is bound to its system prompt keeps that
 	case c.Measured && 2*this.Usage.CacheRead < c.Calls[c.call-1].Prompt:
 		c.cold++
 		at := min(len(filler(this.Usage.CacheRead)), len(c.system)-10)
@@ -230,7 +243,17 @@ func (c *client) called() error {
 	}
 	c.asked.add(body)
 	c.out.calls++
+	if c.thinks {
+		c.history = append(c.history, sessions.Step{Kind: sessions.Say, Think: c.standIn.signed()})
+	}
 	return nil
+}
+
+// signed returns the signature of the thinking that begins the last answer.
+func (s *standIn) signed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.signature
 }
 
 // How a client changes its own messages: at every so many calls, and not the newest ones.

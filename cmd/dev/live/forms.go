@@ -14,6 +14,7 @@ type api struct {
 	name, path string
 	add        func(history []any, s sessions.Step) []any // the messages with one more step
 	body       func(history []any, system string, tools []any) []any
+	thinks     bool // the model thinks in each answer, and its API checks what that is bound to
 }
 
 // object is a JSON object whose members keep their order.
@@ -50,6 +51,9 @@ var apis = []api{
 			case sessions.User, sessions.Attach:
 				return append(h, object{"role", "user", "content", s.Text})
 			case sessions.Say:
+				if s.Think != "" {
+					return append(h, object{"role", "assistant", "content", []any{object{"type", "thinking", "thinking", "", "signature", s.Think}}})
+				}
 				return append(h, object{"role", "assistant", "content", s.Text})
 			case sessions.Use:
 				return append(h, object{"role", "assistant", "content", []any{object{"type", "tool_use", "id", s.ID, "name", s.Tool, "input", arguments(s)}}})
@@ -60,7 +64,7 @@ var apis = []api{
 		},
 		func(h []any, system string, tools []any) []any {
 			return object{"model", "claude-opus-5", "max_tokens", 1000, "tools", tools, "system", system, "messages", h}
-		}},
+		}, false},
 	{"OpenAI Responses", "/v1/responses",
 		func(h []any, s sessions.Step) []any {
 			switch s.Kind {
@@ -77,7 +81,7 @@ var apis = []api{
 		},
 		func(h []any, system string, tools []any) []any {
 			return object{"model", "gpt", "tools", tools, "instructions", system, "input", h}
-		}},
+		}, false},
 	{"OpenAI Chat", "/v1/chat/completions",
 		func(h []any, s sessions.Step) []any {
 			switch s.Kind {
@@ -95,7 +99,7 @@ var apis = []api{
 		},
 		func(h []any, system string, tools []any) []any {
 			return object{"model", "any", "tools", tools, "messages", append([]any{object{"role", "system", "content", system}}, h...)}
-		}},
+		}, false},
 	{"Gemini", "/v1beta/models/gemini-3-pro:generateContent",
 		func(h []any, s sessions.Step) []any {
 			part := func(role string, parts ...any) []any { return append(h, object{"role", role, "parts", parts}) }
@@ -113,7 +117,17 @@ var apis = []api{
 		},
 		func(h []any, system string, tools []any) []any {
 			return object{"tools", tools, "systemInstruction", object{"parts", []any{object{"text", system}}}, "contents", h}
-		}},
+		}, false},
+}
+
+// thinking is Anthropic's API with a model that binds its thinking to what stands before it.
+func thinking() api {
+	a := apis[0]
+	a.name, a.thinks = "Anthropic Messages, thinking", true
+	a.body = func(h []any, system string, tools []any) []any {
+		return object{"model", "claude-opus-5-5", "max_tokens", 1000, "tools", tools, "system", system, "messages", h}
+	}
+	return a
 }
 
 // arguments returns a call's arguments, never null.

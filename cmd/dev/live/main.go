@@ -39,7 +39,8 @@ func main() {
 	}
 }
 
-// run compares each API's session. Where ids has fewer of them than there are APIs, they are used again.
+// run compares each API's session. Where ids has fewer of them than there are APIs, they are used again. The first session is also that
+// of a model that thinks in each answer, of which no request may be refused.
 func run(ctx context.Context, file string, ids []string, program string, within float64) error {
 	if program == "" {
 		return fmt.Errorf("name the program: live [flags] bin/mcp-pruner")
@@ -69,6 +70,17 @@ func run(ctx context.Context, file string, ids []string, program string, within 
 			}
 			fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %%%s | %.1f %% |\n", a.name, one.ID, sent.calls, policy, sent.cleared, sent.pruned, got, note, want.saved)
 		}
+	}
+	for _, policy := range []string{"gc", "both"} {
+		sent, err := drive(ctx, program, policy, thinking(), list[0], false)
+		if err == nil && sent.refused > 0 {
+			err = fmt.Errorf("%d requests were refused", sent.refused)
+		}
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", thinking().name, list[0].ID, err)
+		}
+		fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %% of the prompts | |\n", thinking().name, list[0].ID, sent.calls, policy, sent.cleared, sent.pruned,
+			100*(sent.whole-sent.bill)/sent.whole)
 	}
 	if far > 0 {
 		return fmt.Errorf("%d of the figures differ by more than %g points", far, within)

@@ -36,8 +36,11 @@ func proxyOf(ctx context.Context, p command.Process, c initcmd.Proxied) finding 
 			noProxy, c.Address, err, remedy(c.Address, err), c.Client), noProxy}
 	case now.Status != proxy.OK:
 		return finding{c.Client, fmt.Sprintf("the proxy at %s %s: %s", c.Address, proxyPasses, now.Message), proxyPasses}
+	case now.Alone > 0:
+		return finding{c.Client, fmt.Sprintf("the proxy at %s %s, %d so far: %s (policy %s, %d requests, %d results replaced)",
+			c.Address, leavesAlone, now.Alone, now.AloneWhy, now.Policy, now.Requests, now.Replaced), leavesAlone}
 	}
-	return finding{what: c.Client, found: fmt.Sprintf("proxy at %s answers (policy %s, %d requests, %s)", c.Address, now.Policy, now.Requests, now.Changes())}
+	return finding{what: c.Client, found: fmt.Sprintf("proxy at %s answers (policy %s, %d requests, %d results replaced)", c.Address, now.Policy, now.Requests, now.Replaced)}
 }
 
 // remedy says how a client's proxy comes to answer. Where another program listens, a start would only fail.

@@ -25,6 +25,7 @@ const (
 	hookedTwice
 	noProxy
 	proxyPasses
+	leavesAlone
 	noClient
 	wantedAgain
 	problems // their number
@@ -51,6 +52,7 @@ func (p problem) String() string {
 		hookedTwice:     "beside the hooks of init",
 		noProxy:         "no proxy answers",
 		proxyPasses:     "replaces nothing",
+		leavesAlone:     "leaves sessions alone",
 		noClient:        "no client's configuration has this server",
 		wantedAgain:     "is switched off, and",
 	}[p]
@@ -69,7 +71,7 @@ func (p problem) mark() string {
 	switch p {
 	case none:
 		return "ok"
-	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, proxyPasses, noClient, wantedAgain: // worth knowing, but not a fault
+	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, proxyPasses, leavesAlone, noClient, wantedAgain: // worth knowing, but not a fault
 		return "note"
 	}
 	return "BAD"

@@ -19,7 +19,7 @@ import (
 
 // Index says for each id where its text is. There is one index in a state directory, for every store of this user, so
 // that an id never has two meanings: an entry is a file named after the id, and creating that file fails if it exists.
-// Writing an entry costs a hook one small file.
+// Writing an entry costs a hook one small file, and another one in its place once the cut text is known.
 type Index struct {
 	State string        // the state directory
 	newID func() string // nil: random ids
