@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
@@ -22,7 +23,28 @@ type Rule struct {
 // name.
 func (r Rule) Ours(text string) bool {
 	m := r.Pattern.FindStringSubmatch(text)
-	return text == r.Text || m != nil && filepath.IsAbs(m[1])
+	return text == r.Text || m != nil && ownPath(m[1])
+}
+
+// Wholly reports whether a file has such a rule and nothing else.
+func (r Rule) Wholly(text string) bool {
+	m := r.Pattern.FindStringSubmatch(text)
+	if m == nil || !ownPath(m[1]) {
+		return text == r.Text
+	}
+	lines := strings.Split(r.Line(m[1]), "\n")
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(line) != "" && !slices.Contains(lines, line) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownPath reports whether a program is one that init names in a rule: a path of this program that needs no quotes.
+func ownPath(program string) bool {
+	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	return filepath.IsAbs(program) && name == "mcp-pruner" && !strings.ContainsAny(program, " \t'\"`$;|&<>()")
 }
 
 // RuleFor returns the rule of a client for a program at a path. ok is false if the path cannot be written in a rule; what

@@ -231,10 +231,13 @@ func (h home) takeOutOf(w io.Writer, client string) error {
 		}
 	}
 	if len(there) == 0 {
+		sayForeign(w, all)
 		return nil
 	}
 	_, _ = fmt.Fprintf(w, "%s\n", agent.Named(client).Title)
-	return errors.Join(uninstall(w, all, there), h.dropSecret(there))
+	failed := uninstall(w, all, there)
+	sayForeign(w, all)
+	return errors.Join(failed, h.dropSecret(there))
 }
 
 // whatStays names the user's data.

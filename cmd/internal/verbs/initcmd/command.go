@@ -108,10 +108,13 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 		return err
 	}
 	if o.uninstall {
-		return errors.Join(uninstall(out, all, chosen), h.dropSecret(chosen), out.Flush())
+		failed := uninstall(out, all, chosen)
+		sayForeign(out, chosen)
+		return errors.Join(failed, h.dropSecret(chosen), out.Flush())
 	}
 	changed, err := install(out, all, chosen)
 	if err == nil {
+		sayForeign(out, chosen)
 		h.warnOfNpx(out)
 		err = o.permit(p, h, out, client, all, chosen, unruled)
 	}

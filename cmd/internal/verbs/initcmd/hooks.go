@@ -2,8 +2,8 @@ package initcmd
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -52,13 +52,19 @@ func (h home) hookPiece(file setup.File, c *agent.Client) piece {
 		j, err := setup.ParseJSON(text)
 		return err == nil && h.has(j.Get("hooks", entries[0].Name), client)
 	}
+	p.foreign = func(text []byte) []string {
+		return h.foreignHooks(text, func(command string) bool {
+			_, _, ours := h.ownHook(command, client)
+			return ours || c.Proxy != nil && h.startsProxy(command)
+		})
+	}
 	p.program = func(text []byte) string {
 		j, err := setup.ParseJSON(text)
 		if err != nil {
 			return ""
 		}
 		for _, c := range hookCommands(j, entries[0].Name) {
-			if program := hookProgram(c.command, client); program != "" {
+			if program, _, ours := h.ownHook(c.command, client); ours {
 				return program
 			}
 		}
@@ -104,16 +110,11 @@ func (h home) has(list any, client string) bool {
 	return false
 }
 
-// ours reports whether an entry in a list of hooks runs this program and nothing else.
+// ours reports whether an entry in a list of hooks is one that init writes.
 func (h home) ours(v any, client string) bool {
-	entry, _ := v.(map[string]any)
-	commands, _ := entry["hooks"].([]any)
-	if len(commands) != 1 {
-		return false
-	}
-	one, _ := commands[0].(map[string]any)
-	command, _ := one["command"].(string)
-	return h.names(command) && strings.Contains(command, " hook "+client)
+	command, one := onlyCommand(v)
+	_, _, ours := h.ownHook(command, client)
+	return one && ours
 }
 
 // pluginPiece is a piece that is a whole file.
@@ -122,13 +123,36 @@ func (h home) pluginPiece(file setup.File, c *agent.Client) piece {
 	return piece{
 		kind: hooks, file: file,
 		install: func(now []byte) ([]byte, error) {
+			if now != nil && !written(now) {
+				return nil, errNotWritten
+			}
 			if m := pluginTools.FindSubmatch(now); m != nil && h.tools == nil {
 				return pluginTools.ReplaceAll([]byte(text), m[0]), nil
 			}
 			return []byte(text), nil
 		},
 		remove:  func(now []byte) ([]byte, error) { return nil, nil },
-		present: func(now []byte) bool { return bytes.Contains(now, []byte("mcp-pruner")) },
+		present: written,
 		program: pluginProgram,
+		foreign: foreignFile,
 	}
+}
+
+// writtenBy is in the first line of each whole file that init writes.
+const writtenBy = "ritten by"
+
+// written reports whether init wrote a file.
+func written(text []byte) bool {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	return bytes.Contains(first, []byte(writtenBy)) && bytes.Contains(first, []byte("mcp-pruner init"))
+}
+
+var errNotWritten = errors.New("the file is there already, and init did not write it: give it another name, or delete it")
+
+// foreignFile lists a file of the user's at the place of one that init writes.
+func foreignFile(text []byte) []string {
+	if written(text) {
+		return nil
+	}
+	return []string{"the whole file"}
 }

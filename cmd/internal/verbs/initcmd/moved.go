@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
@@ -16,18 +15,19 @@ import (
 // After an update, or when this program was moved, entries of an earlier init start a program that is somewhere else.
 // init then changes the program's path in them and nothing else.
 
-// ownHook is a command that init writes, in the spelling of any shell: the program, and what it is told to do.
-var ownHook = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:& )?('[^']*'|"[^"]*"|[^\s'"]+) hook (\S+)( --replace)?((?: --(?:only|except) [\w,*.-]+)*)(?:` + regexp.QuoteMeta(unharmed) + `)?$`)
+// hookArguments are what init tells this program to do in a hook, in this version and in earlier ones.
+var hookArguments = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^hook (\S+)( --replace)?((?: --(?:only|except) [\w,*.-]+)*)(?:` + regexp.QuoteMeta(unharmed) + `)?$`)
 })
 
-// hookProgram returns the program that a client's hook starts, or "" if init did not write the command.
-func hookProgram(command, client string) string {
-	m := ownHook().FindStringSubmatch(command)
-	if m == nil || m[2] != client || !strings.Contains(m[1], "mcp-pruner") {
-		return ""
+// ownHook returns the program that a client's hook starts, and its selection of tools, if init writes such a command.
+func (h home) ownHook(command, client string) (program, flags string, ours bool) {
+	program, arguments, ours := h.starts(command)
+	m := hookArguments().FindStringSubmatch(arguments)
+	if !ours || m == nil || m[1] != client {
+		return "", "", false
 	}
-	return strings.Trim(m[1], `'"`)
+	return program, m[3], true
 }
 
 // foundHook is one command in a list of hooks, and where it is.
@@ -51,17 +51,18 @@ func hookCommands(j *setup.JSON, event string) (found []foundHook) {
 func (h home) moveHooks(j *setup.JSON, of *agent.Client, line string, e agent.Event) error {
 	client := of.Name
 	for _, c := range hookCommands(j, e.Name) {
-		if matcher := append(slices.Clone(c.path[:3]), "matcher"); hookProgram(c.command, client) != "" && e.Was != "" && j.Get(matcher...) == e.Was {
+		program, flags, ours := h.ownHook(c.command, client)
+		if matcher := append(slices.Clone(c.path[:3]), "matcher"); ours && e.Was != "" && j.Get(matcher...) == e.Was {
 			if err := replace(j, e.Matcher, matcher); err != nil {
 				return err
 			}
 		}
-		line := line
-		if m := ownHook().FindStringSubmatch(c.command); m != nil && h.tools == nil {
-			line += m[4]
-		}
-		if !filepath.IsAbs(hookProgram(c.command, client)) {
+		if !filepath.IsAbs(program) {
 			continue
+		}
+		line := line
+		if h.tools == nil {
+			line += flags
 		}
 		if err := replace(j, line+h.guard(of), c.path); err != nil {
 			return err

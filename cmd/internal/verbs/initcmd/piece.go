@@ -3,7 +3,6 @@ package initcmd
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 )
@@ -31,9 +30,10 @@ type piece struct {
 	install func([]byte) ([]byte, error) // returns the same text if the piece is already installed
 	remove  func([]byte) ([]byte, error)
 	present func([]byte) bool
-	program func([]byte) string // hooks: the program that they start, or "" if init did not write the command
-	note    string              // what the user must do in addition
-	text    string              // rule: as a user would write it
+	program func([]byte) string   // hooks: the program that they start, or "" if init did not write the command
+	foreign func([]byte) []string // what mentions this program, is not what init writes, and stays; nil: nothing can
+	note    string                // what the user must do in addition
+	text    string                // rule: as a user would write it
 }
 
 // home finds the clients' configurations.
@@ -49,12 +49,6 @@ type home struct {
 func (p piece) installed() bool {
 	text, err := p.file.Read()
 	return err == nil && text != nil && p.present(text)
-}
-
-// names reports whether a command starts this program, under its own name or another.
-func (h home) names(command string) bool {
-	slashed := strings.NewReplacer(`\`, "/")
-	return strings.Contains(command, "mcp-pruner") || strings.Contains(slashed.Replace(command), slashed.Replace(h.path))
 }
 
 // edit changes a JSON file. If the change has no effect, the file keeps its bytes.

@@ -2,7 +2,6 @@ package initcmd
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -60,9 +59,20 @@ var errNotAsked = errors.New("runs commands without asking, so that it needs no 
 func fileRule(r wayback.Rule) piece {
 	return piece{
 		kind: rule, file: r.File, text: r.Text,
-		install: func([]byte) ([]byte, error) { return []byte(r.Text), nil },
+		install: func(now []byte) ([]byte, error) {
+			if now != nil && !r.Wholly(string(now)) {
+				return nil, errNotWritten
+			}
+			return []byte(r.Text), nil
+		},
 		remove:  func([]byte) ([]byte, error) { return nil, nil },
-		present: func(now []byte) bool { return bytes.Contains(now, []byte("mcp-pruner")) },
+		present: func(now []byte) bool { return r.Wholly(string(now)) },
+		foreign: func(now []byte) []string {
+			if r.Wholly(string(now)) {
+				return nil
+			}
+			return []string{"the whole file"}
+		},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,39 +14,63 @@ import (
 )
 
 // memberPiece adds one member. A member of the same name that init did not write is an error.
-func (h home) memberPiece(k kind, file setup.File, value any, path ...string) piece {
-	isOurs := func(v any) bool {
-		text := fmt.Sprint(v)
-		return h.names(text) || k == proxy && text == fmt.Sprint(value)
-	}
+func (h home) memberPiece(k kind, file setup.File, value any, at ...string) piece {
+	isOurs := func(v any) bool { return h.ownMember(v, value) }
 	p := piece{kind: k, file: file}
 	p.install = func(text []byte) ([]byte, error) {
 		return edit(text, func(j *setup.JSON) error {
-			switch there := j.Get(path...); {
+			switch there := j.Get(at...); {
 			case there == nil:
-				return j.Set(value, path...)
+				return j.Set(value, at...)
 			case isOurs(there):
-				return moveServer(j, value, path)
+				return moveServer(j, value, at)
 			}
-			return fmt.Errorf("%s is set to something else", strings.Join(path, "."))
+			return fmt.Errorf("%s is set to something else", strings.Join(at, "."))
 		})
 	}
 	p.remove = func(text []byte) ([]byte, error) {
 		return edit(text, func(j *setup.JSON) error {
-			if isOurs(j.Get(path...)) {
-				j.Remove(path...)
+			if isOurs(j.Get(at...)) {
+				j.Remove(at...)
 			}
 			return nil
 		})
 	}
 	p.present = func(text []byte) bool {
 		j, err := setup.ParseJSON(text)
-		return err == nil && j.Get(path...) != nil && isOurs(j.Get(path...))
+		return err == nil && j.Get(at...) != nil && isOurs(j.Get(at...))
+	}
+	p.foreign = func(text []byte) []string {
+		j, err := setup.ParseJSON(text)
+		if err != nil || isOurs(j.Get(at...)) || !h.mentions(fmt.Sprint(j.Get(at...))) {
+			return nil
+		}
+		return []string{strings.Join(at, ".")}
 	}
 	if k == proxy {
 		p.note = fmt.Sprintf("Start the proxy before the client: mcp-pruner proxy --port %d", proxyPort)
 	}
 	return p
+}
+
+// ownMember reports whether a member is one that init writes: its value, a server's entry that starts this program without
+// arguments, or the name of the file with the secret in another state directory.
+func (h home) ownMember(v, value any) bool {
+	entry, _ := v.(map[string]any)
+	switch command := entry["command"].(type) {
+	case string:
+		arguments, _ := entry["args"].([]any)
+		return h.isProgram(command) && len(arguments) == 0
+	case []any: // opencode
+		program, _ := append(command, "")[0].(string)
+		return h.isProgram(program) && len(command) == 1
+	}
+	if text, ok := v.(string); ok && value != any(text) {
+		name, isFile := strings.CutPrefix(text, "{file:")
+		wanted, _ := value.(string)
+		return isFile && strings.HasPrefix(wanted, "{file:") && path.Base(strings.ReplaceAll(name, `\`, "/")) == path.Base(strings.ReplaceAll(wanted, `\`, "/"))
+	}
+	return fmt.Sprint(v) == fmt.Sprint(value)
 }
 
 // Lines before and after init's part of a TOML file.

@@ -24,7 +24,7 @@ func (h home) withStart(p piece, c *agent.Client) piece {
 	start, ok := c.HookShell(h.system).Start(h.system, h.path)
 	ours := func(v any) bool {
 		command, one := onlyCommand(v)
-		return one && h.names(command) && strings.Contains(command, startPhrase)
+		return one && h.startsProxy(command)
 	}
 	return extended(p, func(text []byte) ([]byte, error) {
 		if !ok {
@@ -47,6 +47,14 @@ func (h home) withStart(p piece, c *agent.Client) piece {
 			return nil
 		})
 	})
+}
+
+// startsProxy reports whether a command is the one that init writes to start the proxy.
+func (h home) startsProxy(command string) bool {
+	_, arguments, ours := h.starts(command)
+	port, ok := strings.CutPrefix(" "+arguments, startPhrase)
+	_, err := strconv.ParseUint(port, 10, 16)
+	return ours && ok && err == nil
 }
 
 // addStart adds the command to an event's hooks, or changes the program in it.
@@ -83,16 +91,30 @@ func (h home) unitPiece() (p piece, ok bool) {
 	}
 	return piece{
 		kind: unit, file: setup.File{Path: path},
-		install: func([]byte) ([]byte, error) {
+		install: func(now []byte) ([]byte, error) {
+			if now != nil && !ownService(now) {
+				return nil, errNotWritten
+			}
 			if h.system == "linux" && strings.ContainsAny(h.path, "\"'\\") {
 				return nil, fmt.Errorf("systemd cannot start %s: move it to a path without quotes and backslashes", h.path)
 			}
 			return []byte(text), nil
 		},
 		remove:  func([]byte) ([]byte, error) { return nil, nil },
-		present: func(now []byte) bool { return strings.Contains(string(now), "mcp-pruner") },
-		note:    "Untried here: it is written and checked, but was never run by a real " + h.system + " session. Start it with: " + enable,
+		present: ownService,
+		foreign: func(now []byte) []string {
+			if ownService(now) {
+				return nil
+			}
+			return foreignFile(now)
+		},
+		note: "Untried here: it is written and checked, but was never run by a real " + h.system + " session. Start it with: " + enable,
 	}, true
+}
+
+// ownService reports whether init wrote the file of a service.
+func ownService(text []byte) bool {
+	return written(text) || strings.Contains(string(text), "<string>mcp-pruner.proxy</string>")
 }
 
 // service returns the file of a service of the user's session, its content, and the command that starts it.

@@ -65,19 +65,32 @@ func (h home) statusPiece(file setup.File, c *agent.Client) piece {
 		_, _, ours := h.ownStatus(now)
 		return ours
 	}
+	p.foreign = func(text []byte) []string {
+		j, err := setup.ParseJSON(text)
+		if err != nil {
+			return nil
+		}
+		now, _ := j.Get(command...).(string)
+		if _, _, ours := h.ownStatus(now); ours || !h.mentions(now) {
+			return nil
+		}
+		return []string{strings.Join(at, ".") + ": " + now}
+	}
 	return p
 }
 
 // ownStatus divides our command into the program and the user's own command.
 func (h home) ownStatus(command string) (program, first string, ours bool) {
-	if program, ok := strings.CutSuffix(command, " statusline"); ok && h.names(program) && !strings.ContainsAny(program, ";|&") {
+	program, arguments, ours := h.starts(command)
+	if ours && arguments == "statusline" {
 		return program, "", true
 	}
-	program, first, ok := strings.Cut(command, statusArgument)
-	if !ok || !h.names(program) || len(first) < 2 || first[0] != '\'' || first[len(first)-1] != '\'' {
+	own, ok := strings.CutPrefix(" "+arguments, statusArgument)
+	if !ours || !ok || own == "" || own[0] != '\'' {
 		return "", "", false
 	}
-	return program, strings.ReplaceAll(first[1:len(first)-1], `'\''`, "'"), true
+	first, rest, ok := single(own)
+	return program, first, ok && rest == ""
 }
 
 // quoted returns a text as one word of a shell.
