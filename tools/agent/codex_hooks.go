@@ -2,13 +2,12 @@ package agent
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 )
 
-// codexHooks: a PostToolUse hook that "blocks" replaces the result by its reason. In code mode the model gets that as an
-// error, so models that work in code mode are left alone.
+// codexHooks: a PostToolUse hook that "blocks" replaces the result by its reason. Code that calls a tool gets that as an
+// error instead, so calls made from code are left alone.
 var codexHooks = Hooks{
 	Events:  []Event{{Name: "PostToolUse", Matcher: "Bash|mcp__.*", Timeout: 5}},
 	Note:    "Codex runs new hooks only after you trust them: start codex and open /hooks.",
@@ -21,7 +20,7 @@ var codexHooks = Hooks{
 }
 
 func readCodex(m Message, kind func(string) string) (Call, Occasion) {
-	if m.Text("hook_event_name") != "PostToolUse" || codeMode(m.Text("model")) {
+	if m.Text("hook_event_name") != "PostToolUse" || calledFromCode(m.Text("tool_use_id")) {
 		return Call{}, Unconcerned
 	}
 	c := Call{
@@ -55,16 +54,7 @@ func CodexProcess(output string) (number string, ended bool) {
 // CodexWaits is Codex's tool that writes to a command that goes on, or waits for its output.
 const CodexWaits = "write_stdin"
 
-// modelVersion matches the version in a model's name, such as gpt-5.6-codex.
-var modelVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?`) })
-
-// codeMode reports whether a model calls its tools from code, as gpt-5.6 and later do.
-func codeMode(model string) bool {
-	v := modelVersion().FindStringSubmatch(model)
-	if v == nil {
-		return false
-	}
-	major, _ := strconv.Atoi(v[1])
-	minor, _ := strconv.Atoi(v[2]) // 0 if there is none
-	return major > 5 || major == 5 && minor >= 6
-}
+// calledFromCode reports whether a call was made by code that the model wrote, by the call's id: the model's own calls have
+// another beginning. Which models write code is no matter of their names, and changes with their settings. A call without an
+// id may be one of them.
+func calledFromCode(id string) bool { return id == "" || strings.HasPrefix(id, "exec-") }

@@ -52,8 +52,22 @@ func TestCodex(t *testing.T) {
 		require.Equal(t, strings.TrimPrefix(line, "\n")+failingTests(), whole)
 		w.later()
 	}
-	m["model"] = "gpt-5.6-codex"
-	require.Empty(t, w.hook([]string{"codex"}, m), "code mode shows it as an error")
+}
+
+// TestCodexCallsFromCode checks that a call which code made stays whole, because the code would get a replaced result as an
+// error. The call's id tells, as seen with Codex 0.169, and not the model's name.
+func TestCodexCallsFromCode(t *testing.T) {
+	for _, model := range []string{"gpt-5.5", "gpt-5.6-codex", "gpt-6.1-sol", "gpt-daybreak-blue-latest", "my-model"} {
+		for id, own := range map[string]bool{"call_1": true, "exec-2b44110a-7df5-4b58-b2af-8d50ee6cbd93": false, "": false} {
+			w := newWorld(t)
+			answer := w.hook([]string{"codex"}, map[string]any{
+				"session_id": "s", "hook_event_name": "PostToolUse", "model": model, "tool_name": "Bash",
+				"tool_input": map[string]any{"command": "go test ./..."}, "tool_response": failingTests(), "tool_use_id": id,
+				"transcript_path": w.rollout(`{"type":"event_msg","payload":{"type":"exec_command_end","call_id":"` + id + `","exit_code":1}}`),
+			})
+			require.Equal(t, own, answer != "", "%s %q: %s", model, id, answer)
+		}
+	}
 }
 
 // TestGeminisFenceStays checks that both ends of the fence that marks an output as untrusted stay, and so do the exit

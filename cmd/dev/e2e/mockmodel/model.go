@@ -18,6 +18,7 @@ type Call struct {
 	Server string
 	Tool   string
 	Args   map[string]any
+	Code   string // in place of Args: what a custom tool of the Responses API is given
 }
 
 // Turn is one answer of the model: tool calls with an optional text before them, or a final text.

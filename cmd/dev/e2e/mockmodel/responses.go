@@ -24,12 +24,12 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 	taken := 0
 	for _, item := range items {
 		switch item.Type {
-		case "function_call":
+		case "function_call", "custom_tool_call":
 			if calls == outputs {
 				taken++
 			}
 			calls++
-		case "function_call_output":
+		case "function_call_output", "custom_tool_call_output":
 			outputs++
 		}
 	}
@@ -73,6 +73,9 @@ func responseItems(n int, t Turn) []map[string]any {
 		item := map[string]any{
 			"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", n, i), "call_id": fmt.Sprintf("call_%d_%d", n, i),
 			"name": c.Tool, "arguments": asJSON(c.Args),
+		}
+		if c.Code != "" {
+			item = map[string]any{"type": "custom_tool_call", "id": item["id"], "call_id": item["call_id"], "name": c.Tool, "input": c.Code}
 		}
 		if c.Server != "" {
 			item["namespace"] = "mcp__" + c.Server
