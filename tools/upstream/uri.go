@@ -12,6 +12,11 @@ func NamesOf(s Server, bare bool) Names { return Names{s.naming(bare)} }
 // Prompt returns the name of a prompt.
 func (n Names) Prompt(name string) string { return n.tool(name) }
 
+// HasTool reports whether a name is one that a tool of the server may have. It is no other server's.
+func (n Names) HasTool(name string) bool {
+	return n.bare || name == n.prefix || strings.HasPrefix(name, n.prefix+"_")
+}
+
 // URI returns the URI of a resource, or a template: everything+demo://item/1 for demo://item/1 of the server everything.
 // Ids of tasks have the same form.
 func (n Names) URI(uri string) string {

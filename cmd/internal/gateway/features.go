@@ -16,7 +16,7 @@ import (
 
 // Features returns the servers' resources, prompts and other features beside tools.
 func (g *Gateway) Features() *mcpserver.Features {
-	return &mcpserver.Features{Greet: g.greet, Offered: g.featuresOffered, Answer: g.answer, Watch: g.watch}
+	return &mcpserver.Features{Greet: g.greet, Await: g.await, Offered: g.featuresOffered, Answer: g.answer, Watch: g.watch}
 }
 
 // featuresOffered returns the features that some server has, or may have because it has not answered yet.

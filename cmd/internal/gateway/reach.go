@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+	"fmt"
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
@@ -37,6 +39,19 @@ func (g *Gateway) reach(c *mcpserver.Caller, server string) (s *connect.Server, 
 		l.idle.Stop()
 	}
 	return l.Server, sync.OnceFunc(func() { g.release(c, key, l) }), nil
+}
+
+// await waits for the server of a tool that a client calls before the server has listed it. It returns why that cannot be had.
+func (g *Gateway) await(ctx context.Context, tool string) (why string) {
+	for _, s := range g.servers {
+		if _, known, _ := s.Offer(); known || !g.names(s.Name()).HasTool(tool) {
+			continue
+		}
+		if err := s.Connect(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Sprintf("the MCP server %s, which would have the tool %s, cannot be asked: %v", s.Name(), tool, err)
+		}
+	}
+	return ""
 }
 
 // connectFor returns a new connection of a client to a server, which is opened with the first request. A client without a

@@ -202,6 +202,16 @@ func TestANoteSaysWhyAResultCameWhole(t *testing.T) {
 	assert.Equal(t, whole.Content[:1], passed.Content)
 }
 
+func TestACallOfAServerThatIsNotThereNamesIt(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	c := converseWith(t, serversFile(t, map[string]any{"trouble": fakeEntry("rude")}))
+	c.result(hello("some-client", "{}"))
+	assert.Equal(t, `{"code":-32603,"message":"the MCP server trouble, which would have the tool trouble_item, cannot be asked: it ended with exit code 7"}`,
+		c.result(callOf(2, "trouble_item", "{}")))
+	assert.Contains(t, c.result(callOf(3, "other_item", "{}")), `"code":-32602`)
+}
+
 func TestAServersQuestionReachesTheClient(t *testing.T) {
 	c := converse(t)
 	c.result(hello("some-client", `{"sampling":{}}`))

@@ -115,3 +115,24 @@ func TestAKeptListWaitsForNobody(t *testing.T) {
 	}
 	assert.Contains(t, string(again.Tools("")[0].InputSchema), "rename")
 }
+
+// TestACallWaitsForItsServer checks that a tool which nobody has listed yet is waited for, and that a server without one is named.
+func TestACallWaitsForItsServer(t *testing.T) {
+	servers, started := hold(t, "shop")
+	w := open(t, Options{Servers: append(servers, fakeServer("trouble", "rude"))})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		assert.Empty(t, w.await(t.Context(), "shop_item"))
+	}()
+	conn := <-started
+	assert.Empty(t, w.await(t.Context(), "nobody_item"), "it waits for no server")
+	assert.Contains(t, w.await(t.Context(), "trouble_item"), "the MCP server trouble, which would have the tool trouble_item, cannot be asked: it ended with exit code 7")
+	require.NoError(t, conn.Close())
+	within(t, done, "it waits although the server has answered")
+	require.Len(t, w.Tools(""), 1)
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.Empty(t, w.await(ended, "trouble_item"), "a call that was cancelled has no answer")
+}

@@ -76,6 +76,9 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	if why := checkCall(m, p); why != nil {
 		return s.Refuse(ctx, session, m, why)
 	}
+	if why := s.await(ctx, p); why != "" {
+		return s.Refuse(ctx, session, m, &Refusal{mcp.INTERNAL_ERROR, why, nil})
+	}
 	if s.Changes() { // a tool of another server: that server judges a call without arguments
 		p.argumentsOrNone()
 	}

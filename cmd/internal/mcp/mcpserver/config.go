@@ -48,6 +48,10 @@ type Features struct {
 	// Greet is called with each client that introduces itself, by initialize or, in protocol 2026-07-28, by any request.
 	Greet func(ctx context.Context, c *Caller)
 
+	// Await waits for whatever is to list a tool that is called, if that is not known yet, and returns why it cannot; nil: all
+	// is known.
+	Await func(ctx context.Context, tool string) (why string)
+
 	// Offered returns the features that exist for a client.
 	Offered func() Offered
 

@@ -98,3 +98,12 @@ func (s *Server) withFeatures(c mcp.ServerCapabilities, modern bool) mcp.ServerC
 	}
 	return c
 }
+
+// await waits for the tool that a call names, and returns why it is not there.
+func (s *Server) await(ctx context.Context, p params) (why string) {
+	name, ok := p.name()
+	if f := s.config.Features; ok && f != nil && f.Await != nil {
+		return f.Await(ctx, name)
+	}
+	return ""
+}
