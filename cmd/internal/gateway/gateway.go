@@ -83,8 +83,9 @@ type Gateway struct {
 
 	mu      sync.Mutex
 	lists   map[upstream.Mode]*shown
-	offered *catalog // nil: it has to be made anew
-	version int      // incremented when an upstream's offer changes
+	offered *catalog          // nil: it has to be made anew
+	version int               // incremented when an upstream's offer changes
+	unknown map[string]string // what was noted of tools that a server's mapping names and it does not have
 }
 
 // Open makes a gateway and starts all upstreams concurrently, without waiting for them. Those of an only client are
@@ -93,7 +94,7 @@ func Open(o Options) (*Gateway, error) {
 	if o.IdleAfter == 0 {
 		o.IdleAfter = idleAfter
 	}
-	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, links: links{open: map[linkKey]*link{}}, rounds: rounds{waiting: map[string]*round{}}}
+	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, unknown: map[string]string{}, links: links{open: map[linkKey]*link{}}, rounds: rounds{waiting: map[string]*round{}}}
 	g.life, g.end = context.WithCancel(context.Background())
 	if err := g.checkNames(); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func Open(o Options) (*Gateway, error) {
 	for _, c := range g.options.Servers {
 		g.servers = append(g.servers, connect.New(c, shared))
 		if c.Problem != "" {
-			o.Note("gateway.upstream_failed", map[string]any{"upstream": c.Name, "message": c.Problem})
+			o.Note("gateway.upstream_failed", map[string]any{"upstream": c.Name, "duration_ms": 0, "message": c.Problem})
 		}
 	}
 	if !o.OneClient {
@@ -246,16 +247,35 @@ func (g *Gateway) Instructions(client string) string {
 // Check returns an error that names the tools in a mapping that a connected server does not have.
 func (g *Gateway) Check() error {
 	for _, s := range g.servers {
-		m, mapped := g.options.Maps[s.Name()]
-		offer, known, _ := s.Offer()
-		if !mapped || !known {
-			continue
-		}
-		if unknown := m.Unknown(offer.Tools); len(unknown) > 0 {
+		if unknown := g.unknownTo(s); len(unknown) > 0 {
 			return fmt.Errorf("mapping of server %s: %s", s.Name(), strings.Join(unknown, "; "))
 		}
 	}
 	return nil
+}
+
+// noteUnknown notes what a server's mapping names and the server does not have, once.
+func (g *Gateway) noteUnknown() {
+	for _, s := range g.servers {
+		text := strings.Join(g.unknownTo(s), "; ")
+		g.mu.Lock()
+		before := g.unknown[s.Name()]
+		g.unknown[s.Name()] = text
+		g.mu.Unlock()
+		if text != "" && text != before {
+			g.options.Note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.Name(), "message": "its mapping names what it does not have: " + text})
+		}
+	}
+}
+
+// unknownTo returns what a server's mapping names and the server, as far as it is known, does not have.
+func (g *Gateway) unknownTo(s *connect.Server) []string {
+	m, mapped := g.options.Maps[s.Name()]
+	offer, known, _ := s.Offer()
+	if !mapped || !known {
+		return nil
+	}
+	return m.Unknown(offer.Tools)
 }
 
 // changed discards the lists made so far and announces those that are different now to the clients.
@@ -266,6 +286,7 @@ func (g *Gateway) changed(old, now connect.Offer) {
 	g.version++
 	tell := g.options.Changed != nil
 	g.mu.Unlock()
+	g.noteUnknown()
 	if !tell {
 		return
 	}

@@ -284,6 +284,7 @@ func TestALargeResultPasses(t *testing.T) {
 func TestAMappingOfAnUnknownToolIsRefused(t *testing.T) {
 	maps := upstream.Mappings{"shop": {Namespace: "shop", Hide: []string{"sell_item"}}}
 	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}, Maps: maps})
+	w.waitFor(t, `gateway.upstream_tool_skipped map[message:its mapping names what it does not have: hide: no tool "sell_item" upstream:shop]`)
 	w.Wait(t.Context(), patience, false)
 	assert.EqualError(t, w.Check(), `mapping of server shop: hide: no tool "sell_item"`)
 }
