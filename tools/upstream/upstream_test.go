@@ -220,7 +220,7 @@ func TestOddDefinitions(t *testing.T) {
 		assert.Len(t, reached, len(list))
 	}
 	point := find(t, Expose(Server{Name: "odd", Tools: list}, Trimmed, Options{Tokens: words}), "odd_point")
-	assert.JSONEq(t, `{"type":"object","properties":{"any":{"type":["string","number","boolean","object","array","null"]},
+	assert.JSONEq(t, `{"type":"object","properties":{"any":{"items":{},"type":["string","number","boolean","object","array","null"]},
 		"at":{"type":"object","properties":{"x":{"type":"number"}}},"level":{"type":"integer","description":"One of 1, 2, 3"},
 		"maybe":{"type":["string","null"]}}}`, string(point.InputSchema))
 }

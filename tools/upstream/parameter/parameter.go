@@ -95,7 +95,8 @@ func (d Detail) within() Detail {
 
 // Shape reduces the schema of a parameter to what a model needs to fill it in: its type,
 // its values, and the properties of objects. Formats, limits and defaults are removed,
-// since calls are checked against the original schema. Every shape has a type.
+// since calls are checked against the original schema. Every shape has a type, and every array has items: model APIs refuse
+// one without.
 func Shape(schema map[string]any, d Detail) map[string]any {
 	types, values := typesOf(schema, 0)
 	shape := map[string]any{}
@@ -111,17 +112,26 @@ func Shape(schema map[string]any, d Detail) map[string]any {
 	if len(values) > 0 && len(values) <= d.Enum && onlyStrings(types, values) {
 		shape["enum"] = List(values)
 	}
-	if slices.Contains(types, "array") && d.Inner > 0 {
-		if items := itemsOf(schema); items != nil {
-			inside := d.within()
-			inside.Inner = d.Inner
-			shape["items"] = Shape(items, inside)
-		}
+	if slices.Contains(types, "array") {
+		shape["items"] = d.items(itemsOf(schema))
 	}
 	if slices.Contains(types, "object") && d.Inner > 0 {
 		addObject(shape, schema, d.within())
 	}
 	return shape
+}
+
+// items returns the shape of an array's items: without their properties and texts where these are not shown.
+func (d Detail) items(schema map[string]any) map[string]any {
+	switch {
+	case schema == nil:
+		return map[string]any{}
+	case d.Inner <= 0:
+		return Shape(schema, Detail{})
+	}
+	inside := d.within()
+	inside.Inner = d.Inner
+	return Shape(schema, inside)
 }
 
 func addObject(shape, schema map[string]any, d Detail) {

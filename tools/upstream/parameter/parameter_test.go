@@ -1,6 +1,7 @@
 package parameter
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,4 +36,22 @@ func decoded(t *testing.T, text string) map[string]any {
 	v, err := decode([]byte(text))
 	require.NoError(t, err)
 	return v.(map[string]any)
+}
+
+// TestEveryArrayHasItems checks the shapes of arrays at every detail, however the server declares them.
+func TestEveryArrayHasItems(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"type":"array"}`: `{"type":"array","items":{}}`,
+		`{"type":"array","items":{"type":"string","description":"a word"}}`:                                 `{"type":"array","items":{"type":"string"}}`,
+		`{"type":"array","items":{"type":"object","properties":{"a":{"type":"array"}},"required":["a"]}}`:   `{"type":"array","items":{"type":"object"}}`,
+		`{"type":"array","items":{"type":"array","items":{"type":"number"}}}`:                               `{"type":"array","items":{"type":"array","items":{"type":"number"}}}`,
+		`{"type":"array","prefixItems":[{"type":"string"}]}`:                                                `{"type":"array","items":{}}`,
+		`{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"array","items":{"type":"number"}}]}`: `{"type":"array","items":{}}`,
+		`{"type":"object","properties":{"list":{"type":["array","null"]}}}`:                                 `{"type":"object"}`,
+	} {
+		schema, _ := Resolve([]byte(text))
+		assert.JSONEq(t, want, string(Compact(Shape(schema, Detail{}))), text)
+		whole := string(Compact(Shape(schema, everything)))
+		assert.GreaterOrEqual(t, strings.Count(whole, `"items"`), strings.Count(whole, `"array"`), whole)
+	}
 }
