@@ -26,7 +26,7 @@ func TestWhatIsCutCanBeHadBack(t *testing.T) {
 		"mcp__ci__log": {map[string]any{}, []any{map[string]any{"type": "text", "text": matches.String()}}},
 		"Bash":         {map[string]any{"command": "grep -rn request ."}, map[string]any{"stdout": matches.String(), "stderr": "", "interrupted": false}},
 	}
-	const command, again, own = "mcp-pruner recover prn_", "read that range of the file again", "`mcp__pruner__read file_path prn_"
+	const command, again, own = " recover prn_", "read that range of the file again", "`mcp__pruner__read file_path prn_"
 	for _, c := range []struct {
 		before string
 		failed bool
