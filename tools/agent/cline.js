@@ -9,7 +9,13 @@ function words(messages) {
       .flatMap((m) => m.content ?? [])
       .filter((p) => p.type === "text" && p.text)
       .map((p) => p.text)
-  return { prompt: texts("user").at(-1), said: texts("assistant").slice(-3) }
+  return { prompt: texts("user").at(-1), said: texts("assistant").slice(-3), ran: ran((messages ?? []).flatMap((m) => m.content ?? [])) }
+}
+
+// The tools that ran without an error: by them an agent can get a result back.
+function ran(blocks) {
+  const answered = new Set(blocks.filter((p) => p.type === "tool_result" && !p.is_error).map((p) => p.tool_use_id))
+  return [...new Set(blocks.filter((p) => p.type === "tool_use" && answered.has(p.id)).map((p) => p.name))]
 }
 
 // The arguments of one part of a call that runs several commands, reads several files or makes several searches.

@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -32,6 +35,11 @@ func (s state) mark(ctx context.Context, call agent.Call) {
 
 // remind names the largest outputs that a compaction removed and that can be recovered.
 func (s state) remind(ctx context.Context, c *agent.Client, call agent.Call) []byte {
+	reach := reachIn(c, call)
+	if !reach.Recovers() {
+		return nil
+	}
+	back := existing.BackOf(reach, func() string { return s.wayBack(c.Name) })
 	store, err := stores.OpenOwnLedger(ctx, s.lookup)
 	if err != nil {
 		return nil
@@ -45,11 +53,20 @@ func (s state) remind(ctx context.Context, c *agent.Client, call agent.Call) []b
 	slices.Reverse(went)
 	slices.SortStableFunc(went, func(a, b contextgc.Segment) int { return b.Bytes - a.Bytes })
 	went = went[:min(len(went), maxReminded)]
-	return s.reminder(c, store.Name(), s.project(call.Folder), went)
+	return s.reminder(c, back, store.Name(), s.project(call.Folder), went)
+}
+
+// reachIn returns what leads the agent of a session back, by its transcript.
+func reachIn(c *agent.Client, call agent.Call) history.Reach {
+	var none history.ToolCall
+	session, _ := sessions.Tail(call.Transcript, c.Name, call.Agent, func(end sessions.Session) history.Need { return needsOf(end, "", none) })
+	var log history.Log
+	feed(&log, session.Steps, "")
+	return log.Reach(none)
 }
 
 // reminder names outputs of a project in a ledger by ids with which they can be recovered.
-func (s state) reminder(c *agent.Client, file, project string, went []contextgc.Segment) []byte {
+func (s state) reminder(c *agent.Client, back, file, project string, went []contextgc.Segment) []byte {
 	index := archive.Index{State: s.dir}
 	var named []string
 	for _, w := range went {
@@ -64,7 +81,7 @@ func (s state) reminder(c *agent.Client, file, project string, went []contextgc.
 		named = append(named, fmt.Sprintf("%s (%s, %.1f kB)", id, strings.TrimSpace(about), float64(w.Bytes)/1e3))
 	}
 	answer, err := json.Marshal(c.Hooks.Remind(
-		"Whole outputs from before the compaction, recoverable with `" + s.wayBack(c.Name) + " ID`: " + strings.Join(named, ", ")))
+		"Whole outputs from before the compaction, recoverable with `" + back + " ID`: " + strings.Join(named, ", ")))
 	if err != nil {
 		return nil
 	}

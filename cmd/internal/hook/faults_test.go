@@ -85,7 +85,7 @@ func TestWhatAKilledHookLeft(t *testing.T) {
 	code, out := gainVerb(w)
 	require.Zero(t, code, out)
 	w.hook([]string{"claude"}, map[string]any{"hook_event_name": "PreCompact", "session_id": "s"})
-	require.Contains(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "s"}), "Bash")
+	require.Contains(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "s", "transcript_path": w.transcript}), "Bash")
 	left, err := filepath.Glob(filepath.Join(spool, "*.json"))
 	require.NoError(t, err)
 	require.Empty(t, left, "what cannot be read is removed")

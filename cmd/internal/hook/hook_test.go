@@ -459,7 +459,7 @@ func TestReminderAfterCompaction(t *testing.T) {
 	w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1)))
 	plain := strings.Repeat("{\"id\":4711,\"title\":\"the queue is empty\",\"state\":\"open\"}\n", 80)
 	require.Empty(t, w.hook([]string{"claude"}, w.message("Bash", map[string]any{"command": "cat issues.jsonl"}, map[string]any{"stdout": plain})))
-	start := map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "s"}
+	start := map[string]any{"hook_event_name": "SessionStart", "source": "compact", "session_id": "s", "transcript_path": w.transcript}
 	require.Empty(t, w.hook([]string{"claude"}, start), "nothing is out of the context")
 	require.Empty(t, w.hook([]string{"claude"}, map[string]any{"hook_event_name": "PreCompact", "session_id": "s", "trigger": "auto"}))
 	answer := w.hook([]string{"claude"}, start)
@@ -471,6 +471,11 @@ func TestReminderAfterCompaction(t *testing.T) {
 		require.Zero(t, code)
 		require.Equal(t, want, text, "the exact text")
 	}
+	w.sayAfter("Let me look.", "Edit", false)
+	require.Empty(t, w.hook([]string{"claude"}, start), "no command can be run")
+	w.sayAfter("Let me look.", "mcp__pruner__read", false)
+	require.Contains(t, w.hook([]string{"claude"}, start), "recoverable with `mcp__pruner__read file_path ID`: prn_")
+	w.say("Let me look.")
 	start["session_id"] = "other"
 	require.Empty(t, w.hook([]string{"claude"}, start))
 }

@@ -87,7 +87,7 @@ func (s state) transcriptOf(c *agent.Client, session string) string {
 // for a call that is not there yet, unless the call itself says what it is for. In front of a session's first call even the
 // file can be missing. A client that does not tell the call's id writes the call: the last one of that tool without a result.
 func (s state) transcript(c *agent.Client, f *finished, call history.ToolCall) sessions.Session {
-	needs := func(session sessions.Session) history.Need { return needsOf(session, f.ID) }
+	needs := func(session sessions.Session) history.Need { return needsOf(session, f.ID, call) }
 	var session sessions.Session
 	size, late := int64(-1), lateBy
 	if c.Transcripts.Of != nil {
@@ -162,9 +162,12 @@ func (s state) cutIn(session string, call history.ToolCall) func(sessions.Step) 
 // cutNowhere is for a log of which only its size counts.
 func cutNowhere(sessions.Step) bool { return false }
 
-// needsOf returns what the end of a session lacks to be as good as the whole.
-func needsOf(session sessions.Session, id string) history.Need {
+// needsOf returns what the end of a session lacks to be as good as the whole, for the result of a call.
+func needsOf(session sessions.Session, id string, call history.ToolCall) history.Need {
 	var log history.Log
 	feed(&log, session.Steps, id, cutNowhere)
+	if !log.Reach(call).Leads(call) {
+		return history.NeedsEvents // a command may have run at any time
+	}
 	return log.Needs()
 }
