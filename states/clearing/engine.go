@@ -225,7 +225,7 @@ func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.K
 		w.calls[i] = callOf(r)
 	}
 	w.binds = tokens.BindsThinking(c.Model, c.Signs)
-	w.reach = w.reachOf()
+	w.reach = reachOf(c, w.remote())
 	return w
 }
 
@@ -330,7 +330,7 @@ func (w *walk) item(r *wire.Result) planner.Item {
 func (w *walk) add(r *wire.Result) {
 	item := w.item(r)
 	item.Tokens = w.size(r, item.Tokens)
-	item.Pinned = r.Fixed || w.bound(r) || !w.leads(r) || w.isPinned(r.Key)
+	item.Pinned = r.Fixed || w.bound(r) || !leads(w.reach, r, w.calls[r.Index]) || w.isPinned(r.Key)
 	add := w.session.Add
 	if !r.Arguments && w.broughtBack(r, item) {
 		add = w.session.AddAgain
@@ -449,6 +449,20 @@ func (w *walk) decide(ctx context.Context, client string) error {
 		return w.stay(ctx)
 	}
 	return w.commit(ctx, client, changes, free)
+}
+
+// remote reports whether the agent is on another machine than the commands of this program: it was authenticated, and its
+// originals are in a database.
+func (w *walk) remote() bool { return w.Owner != "" && w.Store.Shared() }
+
+// wayBack returns how a client's agent gets a text back, without the id.
+func (w *walk) wayBack(client string) string {
+	return existing.BackOf(w.reach, func() string {
+		if w.Back == nil {
+			return existing.DefaultBack
+		}
+		return w.Back(client)
+	})
 }
 
 // outcome puts the replacements into the request.

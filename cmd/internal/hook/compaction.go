@@ -61,7 +61,7 @@ func reachIn(c *agent.Client, call agent.Call) history.Reach {
 	var none history.ToolCall
 	session, _ := sessions.Tail(call.Transcript, c.Name, call.Agent, func(end sessions.Session) history.Need { return needsOf(end, "", none) })
 	var log history.Log
-	feed(&log, session.Steps, "")
+	feed(&log, session.Steps, "", cutNowhere)
 	return log.Reach(none)
 }
 

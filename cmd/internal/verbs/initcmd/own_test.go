@@ -111,16 +111,16 @@ func TestACommandThatOnlyMentionsUsStays(t *testing.T) {
 func TestTheFormsThatInitWrites(t *testing.T) {
 	h := home{path: `/opt/own name/tool`}
 	for command, program := range map[string]string{
-		`mcp-pruner hook claude`:                                     "mcp-pruner",
-		`/usr/local/bin/mcp-pruner hook claude`:                      "/usr/local/bin/mcp-pruner",
-		`'/opt/my tools/mcp-pruner' hook claude`:                     "/opt/my tools/mcp-pruner",
+		`mcp-pruner hook claude`:                                    "mcp-pruner",
+		`/usr/local/bin/mcp-pruner hook claude`:                     "/usr/local/bin/mcp-pruner",
+		`'/opt/my tools/mcp-pruner' hook claude`:                    "/opt/my tools/mcp-pruner",
 		`'/opt/o'\''neill/mcp-pruner' hook claude --only Bash,a.b*`: "/opt/o'neill/mcp-pruner",
-		`"/opt/my tools/mcp-pruner" hook claude`:                     "/opt/my tools/mcp-pruner",
-		`C:/tools/mcp-pruner.exe hook claude`:                        "C:/tools/mcp-pruner.exe",
-		`C:\tools\mcp-pruner.exe hook claude`:                        `C:\tools\mcp-pruner.exe`,
-		`& 'C:/my tools/mcp-pruner.exe' hook claude`:                 "C:/my tools/mcp-pruner.exe",
-		`/x/mcp-pruner hook claude --replace --except Read || true`:  "/x/mcp-pruner",
-		`'/opt/own name/tool' hook claude`:                           "/opt/own name/tool",
+		`"/opt/my tools/mcp-pruner" hook claude`:                    "/opt/my tools/mcp-pruner",
+		`C:/tools/mcp-pruner.exe hook claude`:                       "C:/tools/mcp-pruner.exe",
+		`C:\tools\mcp-pruner.exe hook claude`:                       `C:\tools\mcp-pruner.exe`,
+		`& 'C:/my tools/mcp-pruner.exe' hook claude`:                "C:/my tools/mcp-pruner.exe",
+		`/x/mcp-pruner hook claude --replace --except Read || true`: "/x/mcp-pruner",
+		`'/opt/own name/tool' hook claude`:                          "/opt/own name/tool",
 	} {
 		found, _, ours := h.ownHook(command, "claude")
 		assert.True(t, ours, command)
