@@ -357,7 +357,8 @@ func TestOpencodeHook(t *testing.T) {
 	assert.Contains(t, w.ours("recover", id[1], "--pattern", "TestCase50 "), "TestCase50 ")
 }
 
-// TestOpencodeSearch proves that every match of opencode's own search that the model gets stands below the name of its file.
+// TestOpencodeSearch proves that every match of opencode's own search that the model gets stands below the name of its file. Before a
+// command has run the search stays whole.
 func TestOpencodeSearch(t *testing.T) {
 	w := hooked(t, other("opencode"))
 	names := []string{"ledger.go", "retry.go", "store.go"}
@@ -369,12 +370,14 @@ func TestOpencodeSearch(t *testing.T) {
 		}
 		w.write(filepath.Join(w.dir, name), source.String(), 0o644)
 	}
-	w.model.Play(native("I look where store.go retries its entries.", "grep", map[string]any{"pattern": "retryEntry", "path": w.dir}), done)
+	search := native("I look where store.go retries its entries.", "grep", map[string]any{"pattern": "retryEntry", "path": w.dir})
+	w.model.Play(search, native("", "bash", map[string]any{"command": "true", "description": "nothing"}), search, done)
 	out, err := w.own("which entries does the store retry?").CombinedOutput()
 	require.NoError(t, err, string(out))
 	results := w.results()
-	require.Len(t, results, 1, string(out))
-	text := results[0].text
+	require.Len(t, results, 3, string(out))
+	require.Equal(t, 96, strings.Count(results[0].text, "return retryEntry("), "the search stays whole")
+	text := results[2].text
 	require.Regexp(t, prunedID, text, "the search was cut")
 	heading, matches := "", 0
 	for line := range strings.Lines(text) {
