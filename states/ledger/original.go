@@ -39,17 +39,16 @@ func Shown(index Finder, file, folder string) func(ctx context.Context, id strin
 
 // Original returns the text with an id that an agent was shown, from whichever store has it, and the number of its first
 // line. folder is where the agent works: it is given texts of its own project only. Original changes no file. It returns
-// archive.ErrNotFound if no store has the text, and also if it is another project's, so that the answer says nothing
-// about other projects.
+// archive.ErrNotFound if no store has the text, and archive.ErrElsewhere if it is another project's.
 func Original(ctx context.Context, index archive.Index, folder, id string) (text string, first int, err error) {
 	e, err := index.Find(id)
 	if err == nil && e.Ledger != "" {
-		if !e.MayBeReadIn(folder) {
-			return "", 0, archive.ErrNotFound
-		}
 		text, err = sqlite.ReadText(ctx, e.Ledger, e.Sum())
-		if errors.Is(err, contextgc.ErrNotFound) {
+		switch {
+		case errors.Is(err, contextgc.ErrNotFound):
 			err = archive.ErrNotFound
+		case err == nil && !e.MayBeReadIn(folder):
+			return "", 0, archive.ErrElsewhere
 		}
 		return text, e.FirstLine(), err
 	}

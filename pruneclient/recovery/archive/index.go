@@ -35,8 +35,8 @@ type Entry struct {
 	// anything that begins with the header of a cut could pass for that text.
 	Shown string `json:"shown,omitempty"`
 
-	// Project is the root of the project whose session stored the text. It is "" if nobody said which that is, as for the
-	// proxy and a client that does not name its folder.
+	// Project is the root of the project whose session stored the text, of linked worktrees that of the main one. It is "" if
+	// nobody said which that is, as for the proxy and a client that does not name its folder.
 	Project string `json:"project,omitempty"`
 }
 
@@ -46,7 +46,7 @@ func NewEntry(sum [sha256.Size]byte, ledger, project string, first int) Entry {
 	if first <= 1 {
 		first = 0
 	}
-	return Entry{Ledger: ledger, Hash: hex.EncodeToString(sum[:]), Project: project, First: first}
+	return Entry{Ledger: ledger, Hash: hex.EncodeToString(sum[:]), Project: repositoryOf(project), First: first}
 }
 
 // FirstLine returns the number of the text's first line.
@@ -84,6 +84,18 @@ func hashOf(text string) (sum [sha256.Size]byte) {
 
 // ErrNotFound means that no text has that id, or that it has been removed.
 var ErrNotFound = errors.New("no original of that id is kept (hooks keep them for 7 days, the ledger for its own time)")
+
+// ErrElsewhere means that the text with that id is kept, but not for the folder from which it was asked for. For a caller who does not
+// tell an agent what to do it is an [ErrNotFound].
+var ErrElsewhere error = elsewhere{}
+
+type elsewhere struct{}
+
+func (elsewhere) Error() string {
+	return "it is kept for another folder: run the same command in the session's project, or in the folder in which the output was made"
+}
+
+func (elsewhere) Is(target error) bool { return target == ErrNotFound }
 
 // ID matches the ids that an index assigns.
 var ID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}$`) })

@@ -61,12 +61,15 @@ func (s Store) Get(id, folder string) (text string, first int, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	if indexed && (e.Ledger != "" || !e.MayBeReadIn(folder)) {
+	if indexed && e.Ledger != "" {
 		return "", 0, ErrNotFound
 	}
 	b, err := os.ReadFile(s.path(id))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && indexed && !e.Is(string(b)) {
 		return "", 0, ErrNotFound
+	}
+	if err == nil && indexed && !e.MayBeReadIn(folder) {
+		return "", 0, ErrElsewhere
 	}
 	if !indexed {
 		return string(b), s.unindexedFirst(id), err

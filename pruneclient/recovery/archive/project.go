@@ -36,9 +36,58 @@ func ProjectOfSession(folder, clientProject string) string {
 }
 
 // MayBeReadIn reports whether an agent that works in a folder may have the text: the folder belongs to the project whose
-// session stored the text, or that project is not known.
+// session stored the text, or to a linked worktree of the same repository, or that project is not known.
 func (e Entry) MayBeReadIn(folder string) bool {
-	return e.Project == "" || filepath.IsAbs(folder) && within(resolved(folder), e.Project)
+	switch {
+	case e.Project == "":
+		return true
+	case !filepath.IsAbs(folder):
+		return false
+	}
+	return within(resolved(folder), e.Project) || repositoryOf(ProjectOf(folder)) == repositoryOf(e.Project)
+}
+
+// repositoryOf returns the root of the main worktree of a project that is a linked one, and any other project itself. The folder of
+// a bare repository stands for a main worktree. The repository must name the worktree, too: a file .git alone could claim to belong to
+// any repository.
+func repositoryOf(project string) string {
+	link := filepath.Join(project, ".git")
+	data, named := strings.CutPrefix(firstLine(link), "gitdir: ")
+	if !named {
+		return project
+	}
+	data = joined(project, data)
+	common := firstLine(filepath.Join(data, "commondir"))
+	if back := firstLine(filepath.Join(data, "gitdir")); common == "" || back == "" || resolved(joined(data, back)) != resolved(link) {
+		return project // of a submodule, or not the repository's
+	}
+	common = resolved(joined(data, common))
+	if filepath.Base(common) == ".git" {
+		return filepath.Dir(common)
+	}
+	return common
+}
+
+// firstLine returns the first line of a small file, or "".
+func firstLine(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 4<<10 {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(line)
+}
+
+// joined returns a path that may be relative to a folder.
+func joined(folder, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
 }
 
 // within reports whether a folder is root or below it. Two names of one folder are equal, as where case does not count.

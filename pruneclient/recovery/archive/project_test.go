@@ -3,6 +3,7 @@ package archive
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -58,12 +59,49 @@ func TestATextIsReadInItsProject(t *testing.T) {
 	}
 	for _, folder := range []string{"repo2", "plain", ".", ""} {
 		_, _, err := s.Get(id, at(folder))
-		assert.Equal(t, ErrNotFound, err, "%s: as if the id had never been", folder)
+		assert.Equal(t, ErrElsewhere, err, folder)
 	}
 	_, _, err = s.Get(id, "")
-	assert.Equal(t, ErrNotFound, err, "a folder that is not known")
+	assert.Equal(t, ErrElsewhere, err, "a folder that is not known")
 	unknown, err := s.Put("text", "", 1)
 	require.NoError(t, err)
 	_, _, err = s.Get(unknown, at("plain"))
 	assert.NoError(t, err, "nobody said whose it is")
+}
+
+// Linked worktrees of a repository are one project. A folder that only claims to be one is none.
+func TestLinkedWorktreesAreOneProject(t *testing.T) {
+	at := folders(t, "repo/.git/worktrees/feature", "repo/.git/modules/sub", "repo/a", "repo/sub", "feature/a", "thief", "other/.git", "bare.git/worktrees/one", "one")
+	write := func(path, text string) { require.NoError(t, os.WriteFile(at(path), []byte(text+"\n"), 0o600)) }
+	write("feature/.git", "gitdir: "+at("repo/.git/worktrees/feature"))
+	write("repo/.git/worktrees/feature/commondir", "../..")
+	write("repo/.git/worktrees/feature/gitdir", at("feature/.git"))
+	write("thief/.git", "gitdir: "+at("repo/.git/worktrees/feature"))
+	write("repo/sub/.git", "gitdir: ../.git/modules/sub")
+	write("one/.git", "gitdir: "+at("bare.git/worktrees/one"))
+	write("bare.git/worktrees/one/commondir", "../..")
+	write("bare.git/worktrees/one/gitdir", at("one/.git"))
+	s := In(t.TempDir())
+	put := func(folder string) string {
+		id, err := s.Put("text", ProjectOf(at(folder)), 1)
+		require.NoError(t, err)
+		return id
+	}
+	main, feature, sub, one := put("repo/a"), put("feature/a"), put("repo/sub"), put("one")
+	for folder, ids := range map[string][]string{
+		"repo": {main, feature}, "feature": {main, feature}, "feature/a": {main, feature}, "repo/sub": {main, feature, sub}, "one": {one}, "thief": {}, "other": {},
+	} {
+		for _, id := range []string{main, feature, sub, one} {
+			text, _, err := s.Get(id, at(folder))
+			assert.Equal(t, slices.Contains(ids, id), err == nil, "%s in %s", id, folder)
+			if err != nil {
+				assert.Empty(t, text)
+				assert.Equal(t, ErrElsewhere, err, "the agent is told that it has to run it somewhere else")
+				assert.ErrorIs(t, err, ErrNotFound)
+			}
+		}
+	}
+	require.NoError(t, os.RemoveAll(at("feature")))
+	_, _, err := s.Get(feature, at("repo"))
+	assert.NoError(t, err, "the worktree was removed")
 }
