@@ -11,7 +11,6 @@ import (
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/HOOKS.md")
 	page.Says("has fewer than %s tokens", "MinTokens", MinTokens)
-	page.Says("is a read of at most %s lines", "NarrowLines", NarrowLines)
 	page.Says("the last %s events", "maxEvents", maxEvents)
 	page.Says("edited in the last %s turns", "editMemory", editMemory)
 	page.Says("hold %s times as much to stay", "tuning.CarefulShare", tuning.CarefulShare)

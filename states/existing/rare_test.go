@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // manyRuns is the output of a test run that is repeated and fails the same way each time.
@@ -39,6 +40,26 @@ func TestRepeatedFailuresComeWithTheirReason(t *testing.T) {
 			assert.Contains(t, text, "--- FAIL: TestLedger", "%d times, %q", times, question)
 		}
 	}
+}
+
+// TestAListBeyondTheClientsLimitSaysHowLongItIs: of a list that a client would show only a part of, a part is kept.
+func TestAListBeyondTheClientsLimitSaysHowLongItIs(t *testing.T) {
+	var out strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&out, "./internal/part%d/file%d.go\n", i%40, i)
+	}
+	args := map[string]any{"command": "find . -name '*.go'"}
+	r := Result{Call: history.ParseCall("Bash", args), Args: args, Body: NewBody(history.Bash, out.String()), Question: "List all files of part7."}
+	cut, err := Prune(t.Context(), r)
+	require.NoError(t, err)
+	assert.True(t, cut.Whole(), "as long as the client shows all")
+	r.Most = 1700
+	cut, err = Prune(t.Context(), r)
+	require.NoError(t, err)
+	text := Text(r.Body, cut, ExampleWay)
+	assert.LessOrEqual(t, tokens.EstimateWell(text), 1800)
+	assert.Regexp(t, `^\[\d+ of 3000 lines; all: `, text)
+	assert.Contains(t, text, "./internal/part7/file7.go")
 }
 
 // TestRareFormsFirst: a form of a few lines goes before the first line of one that is repeated, and a failure before both.
