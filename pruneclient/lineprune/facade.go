@@ -4,16 +4,18 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // Aliases for the types of the sub-packages that callers of the line pruner need.
 type (
-	Kind          = doc.Kind       // kind of a text: code, documentation, log, list of matches
-	Result        = choose.Result  // the lines kept, and why
-	Line          = choose.Line    // explains one line
-	Term          = choose.Term    // one of the question's words
-	Block         = render.Block   // an omitted range of lines
-	RenderOptions = render.Options // how a result becomes text
+	Kind          = doc.Kind          // kind of a text: code, documentation, log, list of matches
+	Result        = choose.Result     // the lines kept, and why
+	Line          = choose.Line       // explains one line
+	Term          = choose.Term       // one of the question's words
+	Block         = render.Block      // an omitted range of lines
+	RenderOptions = render.Options    // how a result becomes text
+	Opening       = structure.Opening // the first line of a declaration, a section or a record
 )
 
 // The kinds. Auto detects one from the hints and the text.
@@ -44,12 +46,16 @@ func Marker(id string, b Block) string { return render.Marker(id, b) }
 func ShortMarker(b Block) string { return render.ShortMarker(b) }
 
 // Gap returns a marker for an omitted range, for a model that reads the remaining lines: "... 120-154", at
-// most 6 tokens, and in structured data the number of records omitted. Among JSON it is a value, so that the
-// text remains JSON. first is the number of the text's first line.
+// most 6 tokens, and with what begins in the range, "... 120-154: func Close, type conn", at most 12. In
+// structured data that is the records, or their number. Among JSON it is a value, so that the text remains
+// JSON. first is the number of the text's first line.
 func Gap(b Block, first int) string { return render.Gap(b, first) }
 
 // GapRange returns the lines that a marker of Gap stands for. ok is false for any other line.
 func GapRange(text string) (from, to int, ok bool) { return render.GapRange(text) }
+
+// Within returns the openings in the lines from..to. They must be in the order of their lines.
+func Within(all []Opening, from, to int) []Opening { return render.Within(all, from, to) }
 
 // NumberedGap returns the marker of an omitted range among numbered lines, whose numbers show the range.
 func NumberedGap(b Block) string { return render.NumberedGap(b) }

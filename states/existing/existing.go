@@ -65,6 +65,8 @@ type Cut struct {
 	Blocks []lineprune.Block // the omitted ranges, as far as there is more to say of them than their lines
 	Total  int
 
+	Openings []lineprune.Opening // what begins in the text, for the marks of gaps
+
 	Lines []lineprune.Line // one per line; only with Result.Explain
 
 	Repeats bool // the header says that the same call again brings all: the call has no effect and takes no time
@@ -84,7 +86,7 @@ func (c Cut) complete() bool { return len(c.Kept) >= c.Total }
 
 // keepAll makes a decision to cut no line.
 func (c *Cut) keepAll() {
-	c.Kept, c.Blocks, c.Main, c.Left = nil, nil, Window{}, nil
+	c.Kept, c.Blocks, c.Openings, c.Main, c.Left = nil, nil, nil, Window{}, nil
 	for n := range c.Total {
 		c.Kept = append(c.Kept, n+1)
 	}
@@ -125,7 +127,10 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if err != nil {
 		return Cut{}, err
 	}
-	cut := Cut{Kind: res.Kind, Kept: res.Kept, Total: res.Total, Blocks: res.Blocks, Lines: res.Lines, Overwritten: r.Body.overwritten != "", Repeats: r.repeats()}
+	cut := Cut{
+		Kind: res.Kind, Kept: res.Kept, Total: res.Total, Blocks: res.Blocks, Openings: res.Openings, Lines: res.Lines,
+		Overwritten: r.Body.overwritten != "", Repeats: r.repeats(),
+	}
 	if !cut.Whole() {
 		cut.Kept = r.Body.notices(cut.Kept)
 	}
@@ -260,10 +265,7 @@ func Text(b Body, c Cut, way string) string {
 }
 
 func gap(b Body, c Cut, from, to int) string {
-	block := lineprune.Block{Start: from, End: to}
-	if i := slices.IndexFunc(c.Blocks, func(b lineprune.Block) bool { return b.Start == from && b.End == to }); i >= 0 {
-		block = c.Blocks[i]
-	}
+	block := c.omitted(b, from, to)
 	switch {
 	case c.Kind == lineprune.Grep:
 		return ""
@@ -271,6 +273,18 @@ func gap(b Body, c Cut, from, to int) string {
 		return "\n" + lineprune.NumberedGap(block)
 	}
 	return "\n" + lineprune.Gap(block, b.First)
+}
+
+// omitted describes the lines from..to of a body. The pruner's description is used if it left out exactly these.
+func (c Cut) omitted(b Body, from, to int) lineprune.Block {
+	if i := slices.IndexFunc(c.Blocks, func(b lineprune.Block) bool { return b.Start == from && b.End == to }); i >= 0 {
+		return c.Blocks[i]
+	}
+	block := lineprune.Block{Start: from, End: to, Openings: lineprune.Within(c.Openings, from, to)}
+	for _, line := range b.Lines[from-1 : to] {
+		block.Size += len(line) + 1
+	}
+	return block
 }
 
 // Window is a range of kept lines, both ends included.

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 )
 
 // Claude Code numbers the lines of a Read itself, from one starting point, so that only one range of a pruned file can
@@ -156,33 +159,68 @@ func noteUnits(b Body, w Window) int {
 }
 
 // Split returns the range of lines that the client numbers, and the note with the header, the other kept lines and the
-// ranges that the note has no room for. Every number that the model sees is the line's own.
+// ranges that the note has no room for. Every number that the model sees is the line's own. A gap is named as far as the
+// note has room.
 func Split(b Body, c Cut, way string) (main Window, note string) {
-	var out strings.Builder
-	out.WriteString(headLine(c, way))
+	head := headLine(c, way)
 	if len(c.Left) > 0 {
-		out.WriteString("\n[relevant too, but too long for this note: lines " + b.ranges(c.Left) + "]")
+		head += "\n[relevant too, but too long for this note: lines " + b.ranges(c.Left) + "]"
 	}
-	for _, w := range c.Windows() {
-		from, to := w.From, w.To
-		if from <= c.Main.To && to >= c.Main.From { // the main window and what adjoins it
-			b.note(&out, from, c.Main.From-1)
-			from = c.Main.To + 1
-		}
-		b.note(&out, from, to)
-	}
-	return c.Main, out.String()
+	plain := head + b.beside(c, 0)
+	return c.Main, head + b.beside(c, MaxNote-units(plain))
 }
 
-// note writes numbered lines and the mark of a gap.
-func (b Body) note(out *strings.Builder, from, to int) {
-	if from > to {
-		return
+// beside returns the kept lines outside of the main window, and the marks of gaps, whose names may take the given number of
+// units.
+func (b Body) beside(c Cut, room int) string {
+	var out strings.Builder
+	next, open := 1, false // the first line after the last window; whether lines were written after the last mark
+	mark := func(to int) {
+		text := "..."
+		if named := b.named(c, next, to); named != "" && units(named) < room {
+			room -= units(named) + len("\n")
+			text, open = named, true
+		}
+		if open {
+			out.WriteString("\n" + text)
+		}
+		open = false
 	}
-	for n := from; n <= to; n++ {
-		fmt.Fprintf(out, "\n%d\t%s", b.First+n-1, b.Lines[n-1])
+	lines := func(from, to int) {
+		for n := from; n <= to; n++ {
+			fmt.Fprintf(&out, "\n%d\t%s", b.First+n-1, b.Lines[n-1])
+			open = true
+		}
 	}
-	out.WriteString("\n...")
+	for _, w := range c.Windows() {
+		mark(w.From - 1)
+		from := w.From
+		if w.From <= c.Main.To && w.To >= c.Main.From { // the main window and what adjoins it
+			lines(w.From, c.Main.From-1)
+			if open {
+				out.WriteString("\n...")
+				open = false
+			}
+			from = c.Main.To + 1
+		}
+		lines(from, w.To)
+		next = w.To + 1
+	}
+	mark(c.Total)
+	return out.String()
+}
+
+// named returns the mark of a gap with what begins in it, or "" if nothing does. It has the range of lines, because the main
+// window may stand before or after the gap.
+func (b Body) named(c Cut, from, to int) string {
+	if to < from {
+		return ""
+	}
+	block := c.omitted(b, from, to)
+	if block.Place = render.Free; len(block.Openings) == 0 {
+		return ""
+	}
+	return lineprune.Gap(block, b.First)
 }
 
 // ranges lists windows by the client's line numbers.

@@ -77,8 +77,8 @@ func (r *reading) fault(format string, args ...any) {
 
 var (
 	header   = regexp.MustCompile(`^\[(?:\w+: )?(\d+) of (\d+) (?:lines|matches)\b`)
-	marker   = regexp.MustCompile(`^\s*(?:# |")?\.\.\.(?: ?(\d+)(?:-(\d+))?)?(?:"?: "?(\d+) (?:records?|fields?|lines?))?"?,?$`) // in JSON and YAML too
-	bare     = regexp.MustCompile(`(?m)^\[\d+ of \d+ lines; all: |^\[grep: \d`)                                                  // lists of matches have no markers
+	marker   = regexp.MustCompile(`^\s*(?:# |")?\.\.\.(?: ?(\d+)(?:-(\d+))?)?(?:"?: "?([^"]{1,96}))?"?,?$`) // in JSON and YAML too
+	bare     = regexp.MustCompile(`(?m)^\[\d+ of \d+ lines; all: |^\[grep: \d`)                             // lists of matches have no markers
 	progress = regexp.MustCompile(`^\[progress shows its last state; all: `)
 	unshown  = regexp.MustCompile(`^\[relevant too, but too long for this note: lines [\d, a-z-]+\]$`)
 	columns  = regexp.MustCompile(`(?m)^(\S+?:\d+:)\d+:`)
@@ -120,7 +120,7 @@ func (r *reading) line(line string) {
 
 // marked reads the marker of a gap. Among lines that carry their numbers it has none itself.
 func (r *reading) marked(line string, m []string) {
-	if m[1] == "" {
+	if m[1] == "" || r.free {
 		r.open = true
 		return
 	}

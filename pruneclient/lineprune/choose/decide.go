@@ -50,6 +50,12 @@ func (p *chooser) resultOf(keep []cause, warnings []string) Result {
 	}
 	res := Result{Kind: p.Kind, Total: len(keep), Confidence: p.confidence, Warnings: warnings, Scores: p.Relevance.Score}
 	p.set(&res, keep)
+	if !res.Whole() {
+		res.Openings = p.openings(res.Scores)
+		for i := range res.Blocks {
+			p.describe(&res.Blocks[i], res.Openings)
+		}
+	}
 	res.Note = p.note(res, warnings)
 	return res
 }

@@ -6,16 +6,18 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // Result holds the kept lines and the reasons for the choice.
 type Result struct {
 	Kind       doc.Kind
-	Total      int            // lines in the text
-	Kept       []int          // 1-based numbers of the kept lines, ascending
-	Scores     []float64      // how relevant each line is, by the ranking that chose; comparable within one result only
-	Blocks     []render.Block // the omitted ranges, ascending and disjoint: with Kept they partition 1..Total
-	Confidence float64        // 0..1, how sure the pruner is that the text answers the question
+	Total      int                 // lines in the text
+	Kept       []int               // 1-based numbers of the kept lines, ascending
+	Scores     []float64           // how relevant each line is, by the ranking that chose; comparable within one result only
+	Blocks     []render.Block      // the omitted ranges, ascending and disjoint: with Kept they partition 1..Total
+	Openings   []structure.Opening // what begins in the text, in the order of its lines; nil if it is whole
+	Confidence float64             // 0..1, how sure the pruner is that the text answers the question
 	Warnings   []string
 	Note       string // why the text was returned whole, or a warning that the kept lines may not answer; "" for neither
 	Lines      []Line // one per line; only with Options.Explain

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 const (
@@ -88,23 +89,27 @@ func ShortMarker(b Block) string {
 }
 
 // Gap returns a marker for an omitted range, for a model that reads the remaining lines: "... 120-154", at
-// most 6 tokens, and in structured data the number of records omitted. Among JSON it is a value, so that the
-// text remains JSON. first is the number of the text's first line.
+// most 6 tokens, and with what begins in the range, "... 120-154: func Close, type conn", at most 12. In
+// structured data that is the records, or their number. Among JSON it is a value, so that the text remains
+// JSON. first is the number of the text's first line.
 func Gap(b Block, first int) string {
-	lines, records := b.lineRange(first), counted(b.Records, "record")
+	lines := b.lineRange(first)
+	content := cmp.Or(b.names(lines), counted(b.Records, "record"))
 	switch b.Place {
 	case Member:
-		return b.json(quoted(lines) + ": " + quoted(cmp.Or(records, leftOut)))
+		return b.json(quoted(lines) + ": " + quoted(cmp.Or(content, leftOut)))
 	case Element:
-		return b.json(quoted(joined(lines, records)))
+		return b.json(quoted(joined(lines, content)))
 	case Comment:
-		return commentOpen + joined(lines, records)
+		return commentOpen + joined(lines, content)
 	}
-	return joined(lines, records)
+	return joined(lines, content)
 }
 
 // NumberedGap returns the marker of an omitted range among numbered lines, whose numbers show the range.
-func NumberedGap(b Block) string { return joined(gapOpen, counted(b.Records, "record")) }
+func NumberedGap(b Block) string {
+	return joined(gapOpen, cmp.Or(b.names(gapOpen), counted(b.Records, "record")))
+}
 
 const (
 	commentOpen = "# "
@@ -121,11 +126,11 @@ func (b Block) json(marker string) string {
 
 func quoted(s string) string { return `"` + s + `"` }
 
-func joined(lines, records string) string {
-	if records == "" {
+func joined(lines, content string) string {
+	if content == "" {
 		return lines
 	}
-	return lines + ": " + records
+	return lines + ": " + content
 }
 
 // counted returns "12 records", or "" for none.
@@ -166,9 +171,9 @@ func GapRange(text string) (from, to int, ok bool) {
 		text = strings.Replace(strings.TrimSuffix(inner, `"`), `": "`, ": ", 1)
 	}
 	rest, ok := strings.CutPrefix(text, gapOpen)
-	lines, records, said := strings.Cut(strings.TrimPrefix(rest, " "), ": ")
+	lines, content, said := strings.Cut(strings.TrimPrefix(rest, " "), ": ")
 	start, end, isRange := strings.Cut(lines, "-")
-	if !ok || !digits(start) || isRange && !digits(end) || said && records != leftOut && !isCount(records) {
+	if !ok || !digits(start) || isRange && !digits(end) || said && (content == "" || len(content) > longestNames) {
 		return 0, 0, false
 	}
 	from, _ = strconv.Atoi(start)
@@ -176,12 +181,6 @@ func GapRange(text string) (from, to int, ok bool) {
 		to, _ = strconv.Atoi(end)
 	}
 	return from, to, true
-}
-
-// isCount reports whether a text is like "12 records".
-func isCount(text string) bool {
-	n, noun, _ := strings.Cut(text, " ")
-	return digits(n) && (noun == "record" || noun == "records")
 }
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
@@ -211,6 +210,9 @@ type Block struct {
 	Records int   // records of structured data that it omits
 	Place   Place // what a marker has to be there
 	Last    bool  // in JSON, nothing follows in the same array or object
+
+	Openings []structure.Opening // what begins in it, in the order of its lines
+	Size     int                 // bytes; a marker names no openings of a block without it
 }
 
 // Place is the form that a marker must have so that the text around it keeps its own.

@@ -101,3 +101,30 @@ func TestCallsAreNoDefinitions(t *testing.T) {
 func TestALongTableIsNoHeading(t *testing.T) {
 	assert.False(t, isHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
 }
+
+// Lines that open a declaration, as the marker of a gap names it; and lines that only look like one.
+func TestDeclarationsAsMarkersNameThem(t *testing.T) {
+	for line, want := range map[string]string{
+		"func (c *Client) Do(ctx context.Context) error {": "func Do",
+		"type ref struct {":                              "type ref",
+		"    async def fetch(self, url):":                "def fetch",
+		"export default class NoteStore extends Base {":  "class NoteStore",
+		"const open = (path) => {":                       " open()",
+		"const click = useCallback(() => {":              " click()",
+		"static int ring_push(struct ring *r, char c) {": " ring_push()",
+		"  async save(note = {}): Promise<void> {":       " save()",
+		"    47\tfunc parse(data []byte) error {":        "func parse", // nl -ba
+		"CREATE TABLE users (":                           " users()",
+
+		"    83\tif len(refs) > 0 {":   " ",
+		"it('adds numbers', () => {":   " ",
+		"expect(x).toEqual({":          " ",
+		"shortHash(batch.ResumeHash),": " ",
+		"Ok(value) => {":               " ",
+		"go func() {":                  " ",
+		"package main":                 " ",
+	} {
+		keyword, name := Declared(line)
+		assert.Equal(t, want, keyword+" "+name, line)
+	}
+}
