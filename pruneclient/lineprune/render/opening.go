@@ -22,7 +22,7 @@ func Within(all []structure.Opening, from, to int) []structure.Opening {
 
 const (
 	mostTokens   = 12 // size of a marker with names
-	quoteTokens  = 3  // of them for the quotes and the comma of JSON
+	quoteTokens  = 2  // of them for the quotes and the comma of JSON
 	leastBytes   = 4  // bytes left out per byte of the names; in a smaller gap they would take up what it saves
 	leastClipped = 6  // bytes of a name of which the end is left out
 	longestNames = 96 // bytes; so few tokens have no more
