@@ -33,6 +33,7 @@ const (
 	TooShort         = choose.TooShort
 	NoGain           = choose.NoGain
 	IsDiff           = choose.IsDiff
+	HasConflict      = choose.HasConflict
 	ConstraintsUnmet = choose.ConstraintsUnmet
 	NeedsAll         = choose.NeedsAll
 	AskedWhole       = choose.AskedWhole

@@ -69,10 +69,10 @@ func (s *Service) rerank(ctx context.Context, id string, a PruneArgs, survey lin
 }
 
 // worthAsking returns false if the scores could not change the result: there are no lines,
-// no line may be pruned, or the text is a patch, in which every line matters.
+// no line may be pruned, or the text is a patch or has conflicts, so that every line matters.
 func worthAsking(a PruneArgs, local lineprune.Result) bool {
 	for _, w := range local.Warnings {
-		if w == lineprune.IsDiff || w == lineprune.ConstraintsUnmet {
+		if w == lineprune.IsDiff || w == lineprune.HasConflict || w == lineprune.ConstraintsUnmet {
 			return false
 		}
 	}

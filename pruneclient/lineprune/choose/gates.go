@@ -10,8 +10,8 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 	switch {
 	case p.opts.MinKeepLines > len(p.Doc.Lines):
 		return []string{ConstraintsUnmet}, true
-	case detect.LooksLikeDiff(p.Doc) && !p.opts.Diffs:
-		return []string{IsDiff}, true
+	case p.patched() != "":
+		return []string{p.patched()}, true
 	case p.budgeted():
 		return p.doubt(), false
 	case p.Doc.Total < tuning.ShortText:
@@ -27,6 +27,19 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 		return []string{NoGain}, true
 	}
 	return nil, false
+}
+
+// patched returns the warning for a text of which every line counts because it is a patch or has conflicts, or "". Under a
+// budget a conflict does not count.
+func (p *chooser) patched() string {
+	switch {
+	case p.opts.Diffs:
+	case detect.LooksLikeDiff(p.Doc):
+		return IsDiff
+	case !p.budgeted() && detect.HasConflict(p.Doc):
+		return HasConflict
+	}
+	return ""
 }
 
 // doubt returns a warning where there is little evidence of an answer but a budget requires pruning anyway.

@@ -19,6 +19,8 @@ func (p *chooser) note(res Result, warnings []string) string {
 	switch {
 	case slices.Contains(warnings, IsDiff):
 		return "not pruned: every line of a diff counts"
+	case slices.Contains(warnings, HasConflict):
+		return "not pruned: it has merge conflicts"
 	case slices.Contains(warnings, TooShort):
 		return "not pruned: short"
 	case slices.Contains(warnings, AskedWhole):

@@ -46,6 +46,7 @@ const (
 	TooShort         = "too_short"         // below tuning.ShortText tokens, where pruning saves nothing
 	NoGain           = "no_gain"           // markers would take up what pruning saves
 	IsDiff           = "diff"              // a patch loses its meaning when lines are missing
+	HasConflict      = "conflict"          // a side of a merge conflict loses its meaning without the other
 	ConstraintsUnmet = "constraints_unmet" // the limits require more lines than the text has
 	NeedsAll         = "needs_all"         // every line matters: the question asks for a number, an extreme or a judgement
 	AskedWhole       = "asked_whole"       // the call asks for all of it: a list of names, a range, all records

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
@@ -32,9 +31,9 @@ func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.
 }
 
 func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings []string) {
-	switch {
-	case detect.LooksLikeDiff(p.Doc) && !p.opts.Diffs:
-		return p.everything(), []string{IsDiff}
+	switch why := p.patched(); {
+	case why != "":
+		return p.everything(), []string{why}
 	case p.budgeted():
 		return p.ranges(ranking), p.doubt()
 	case p.Doc.Total < tuning.ShortText:

@@ -24,9 +24,9 @@ func LooksLikeDiff(d *doc.Document) bool {
 			first = line[0]
 		}
 		switch {
-		case first == '@' && strings.HasPrefix(line, "@@ -") && strings.Contains(line[4:], " @@"):
+		case first == '@' && isHunk(line):
 			hunks, inside = true, true
-		case first == 'd' && strings.HasPrefix(line, "diff --git "), first == '+' && strings.HasPrefix(line, "+++ "),
+		case first == 'd' && (strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "diff --cc ")), first == '+' && strings.HasPrefix(line, "+++ "),
 			first == 'I' && strings.HasPrefix(line, "Index: "):
 			files, inside = true, true
 		case inside:
@@ -37,6 +37,43 @@ func LooksLikeDiff(d *doc.Document) bool {
 		}
 	}
 	return hunks && files && float64(lines) >= tuning.DiffShare*float64(len(d.Lines))
+}
+
+// isHunk reports whether a line begins a hunk: "@@ -1,2 +1,3 @@", or of a merge "@@@ -1,2 -1,2 +1,6 @@@".
+func isHunk(line string) bool {
+	rest := strings.TrimLeft(line, "@")
+	return len(line)-len(rest) >= 2 && strings.HasPrefix(rest, " -") && strings.Contains(rest, " @@")
+}
+
+// HasConflict reports whether a text has a part in which git marked a conflict, or the beginning or the end of one: a side
+// of it says nothing without the other, and an agent that resolves it must see all of them.
+func HasConflict(d *doc.Document) bool {
+	before := byte(0)
+	for _, line := range d.Lines {
+		mark := conflictMark(line)
+		if before == '<' && mark == '=' || before == '=' && mark == '>' {
+			return true
+		}
+		if mark != 0 {
+			before = mark
+		}
+	}
+	return false
+}
+
+// conflictMark returns the character of a line that is a mark of a conflict, else 0. In a diff or among numbered lines other
+// characters stand before it.
+func conflictMark(line string) byte {
+	const length = 7
+	line = strings.TrimLeft(line, "0123456789 \t+-:|\u2192")
+	if len(line) < length || strings.IndexByte("<=>", line[0]) < 0 || strings.Trim(line[:length], line[:1]) != "" {
+		return 0
+	}
+	rest := strings.TrimSuffix(line[length:], "\r")
+	if line[0] == '=' && rest == "" || line[0] != '=' && (strings.HasPrefix(rest, " ") && len(rest) > 1) {
+		return line[0]
+	}
+	return 0
 }
 
 // Kind returns the kind of a text, from the hints if possible, else from the lines. A kind that the caller
