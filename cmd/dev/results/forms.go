@@ -89,18 +89,23 @@ func (s *Sample) Event(transcript string) string {
 		m["hook_event_name"], m["tool_response"] = "AfterTool", object{"llmContent": s.shown(), "returnDisplay": ""}
 	case "opencode":
 		m = object{"sessionID": "s", "directory": "/shop", "callID": "t1", "tool": s.tool, "args": s.args, "output": s.shown(), "exit": s.exit,
-			"prompt": s.prompt, "said": []any{s.words}}
+			"prompt": s.prompt, "said": []any{s.words}, "ran": []any{"bash"}}
 	}
 	return encode(m)
 }
 
-// Transcript returns the session up to the call as the client writes it.
+// Transcript returns the session up to the call as the client writes it. A command has run in it, so that the agent can follow the
+// way back.
 func (s *Sample) Transcript() string {
 	var lines []any
 	switch s.client {
 	case "claude":
 		lines = []any{
 			object{"type": "user", "sessionId": "s", "message": object{"role": "user", "content": s.prompt}},
+			object{"type": "assistant", "sessionId": "s", "message": object{"id": "m0", "content": []any{
+				object{"type": "tool_use", "id": "t0", "name": "Bash", "input": object{"command": "true"}}}}},
+			object{"type": "user", "sessionId": "s", "message": object{"role": "user", "content": []any{
+				object{"type": "tool_result", "tool_use_id": "t0", "content": ""}}}},
 			object{"type": "assistant", "sessionId": "s", "message": object{"id": "m1", "content": []any{
 				object{"type": "text", "text": s.words}, object{"type": "tool_use", "id": "t1", "name": s.tool, "input": s.args}}}},
 		}
@@ -109,6 +114,8 @@ func (s *Sample) Transcript() string {
 		lines = []any{
 			object{"type": "session_meta", "payload": object{"id": "s"}},
 			item(object{"type": "message", "role": "user", "content": []any{object{"type": "input_text", "text": s.prompt}}}),
+			item(object{"type": "function_call", "call_id": "t0", "name": "exec_command", "arguments": `{"cmd":"true"}`}),
+			item(object{"type": "function_call_output", "call_id": "t0", "output": "Process exited with code 0\nOutput:\n"}),
 			item(object{"type": "message", "role": "assistant", "content": []any{object{"type": "output_text", "text": s.words}}}),
 			item(object{"type": "function_call", "call_id": "t1", "name": s.tool, "arguments": encode(s.args)}),
 			object{"type": "event_msg", "payload": object{"type": "exec_command_end", "call_id": "t1", "exit_code": s.exit}},
@@ -125,27 +132,27 @@ func (s *Sample) Transcript() string {
 func (s *Sample) Request() (path, body string) {
 	switch s.client {
 	case "claude":
-		return "/v1/messages", encode(object{"model": "claude", "max_tokens": 100, "messages": []any{
+		return "/v1/messages", encode(object{"model": "claude", "max_tokens": 100, "tools": []any{object{"name": "Bash"}}, "messages": []any{
 			object{"role": "user", "content": s.prompt},
 			object{"role": "assistant", "content": []any{object{"type": "text", "text": s.words},
 				object{"type": "tool_use", "id": "t1", "name": s.tool, "input": s.args}}},
 			object{"role": "user", "content": []any{object{"type": "tool_result", "tool_use_id": "t1", "content": s.sent()}}},
 		}})
 	case "codex":
-		return "/v1/responses", encode(object{"model": "gpt-5.5", "input": []any{
+		return "/v1/responses", encode(object{"model": "gpt-5.5", "tools": []any{object{"type": "function", "name": "exec_command"}}, "input": []any{
 			object{"type": "message", "role": "user", "content": []any{object{"type": "input_text", "text": s.prompt}}},
 			object{"type": "message", "role": "assistant", "content": []any{object{"type": "output_text", "text": s.words}}},
 			object{"type": "function_call", "call_id": "t1", "name": s.tool, "arguments": encode(s.args)},
 			object{"type": "function_call_output", "call_id": "t1", "output": s.sent()},
 		}})
 	case "gemini":
-		return "/v1beta/models/gemini-3-pro:generateContent", encode(object{"contents": []any{
+		return "/v1beta/models/gemini-3-pro:generateContent", encode(object{"tools": []any{object{"functionDeclarations": []any{object{"name": "run_shell_command"}}}}, "contents": []any{
 			object{"role": "user", "parts": []any{object{"text": s.prompt}}},
 			object{"role": "model", "parts": []any{object{"text": s.words}, object{"functionCall": object{"name": s.tool, "args": s.args}}}},
 			object{"role": "user", "parts": []any{object{"functionResponse": object{"name": s.tool, "response": object{"output": s.sent()}}}}},
 		}})
 	}
-	return "/v1/chat/completions", encode(object{"model": "any", "messages": []any{
+	return "/v1/chat/completions", encode(object{"model": "any", "tools": []any{object{"type": "function", "function": object{"name": "bash"}}}, "messages": []any{
 		object{"role": "user", "content": s.prompt},
 		object{"role": "assistant", "content": s.words, "tool_calls": []any{object{"id": "t1", "type": "function",
 			"function": object{"name": s.tool, "arguments": encode(s.args)}}}},
