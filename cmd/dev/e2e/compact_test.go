@@ -15,7 +15,8 @@ import (
 // recover, and that the command they name returns the exact output.
 func TestClaudeCompaction(t *testing.T) {
 	w := hooked(t, only("claude"))
-	w.model.Play(native("I read the ledger.", "Read", map[string]any{"file_path": filepath.Join(w.dir, "ledger.go")}), done)
+	w.model.Play(native("", "Bash", map[string]any{"command": "true", "description": "nothing"}), // the session can run a command
+		native("I read the ledger.", "Read", map[string]any{"file_path": filepath.Join(w.dir, "ledger.go")}), done)
 	w.claude()
 	compacted := w.play("-p", "/compact", "--output-format", "stream-json", "--verbose", "--setting-sources", "user", "--strict-mcp-config", "--continue")
 	assert.Contains(t, compacted, "hook claude] completed successfully")
