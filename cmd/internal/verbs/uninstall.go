@@ -35,7 +35,7 @@ func uninstallFirst(p command.Process) func(c *cobra.Command, w io.Writer) error
 			return errors.Join(failed, err)
 		}
 		for _, client := range agent.With(func(c *agent.Client) bool { return c.Install != nil }) {
-			ours := func(e entry.Entry) bool { return e.Err == nil && e.Ours() }
+			ours := func(e entry.Entry) bool { return e.Err == nil && e.Starts() }
 			if !slices.ContainsFunc(entry.Of(client.Name, setup.Home{Lookup: p.Lookup}, dir), ours) {
 				continue
 			}

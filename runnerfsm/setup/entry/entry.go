@@ -38,6 +38,13 @@ func (e Entry) Ours() bool {
 	return false
 }
 
+// Starts reports whether the entry's own command is this program, and not one that is given its name.
+func (e Entry) Starts() bool {
+	name := strings.TrimPrefix(filepath.Base(e.Command), "jeeves-")
+	launcher := slices.Contains([]string{"npx", "npx.cmd", "node", "bunx"}, filepath.Base(e.Command))
+	return strings.TrimSuffix(name, ".exe") == "mcp-pruner" || launcher && e.Ours()
+}
+
 // Same reports whether the entry starts the server exactly as given.
 func (e Entry) Same(s inject.Server) bool {
 	return e.URL == "" && e.Command == s.Command && slices.Equal(e.Args, s.Args) && maps.Equal(e.Env, s.Env)

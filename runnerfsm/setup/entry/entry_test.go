@@ -42,3 +42,18 @@ func TestEntries(t *testing.T) {
 	assert.True(t, gemini.Same(inject.Server{Command: "/opt/mcp-pruner", Env: map[string]string{"PRUNER_URL": ""}}))
 	assert.False(t, codex.Same(inject.Server{Command: ""}))
 }
+
+// A server that is only given this program's name is another one, which install and uninstall leave.
+func TestAnEntryThatOnlyMentionsUs(t *testing.T) {
+	for _, test := range []struct {
+		command string
+		args    []string
+		starts  bool
+	}{
+		{"/opt/mcp-pruner", nil, true}, {"mcp-pruner.exe", []string{"--x"}, true}, {"jeeves-mcp-pruner", nil, true}, {"npx", []string{"-y", "mcp-pruner"}, true},
+		{"node", []string{"/x/mcp-pruner.js"}, true},
+		{"/home/me/wrap", []string{"mcp-pruner"}, false}, {"mcp-pruner-wrapper", nil, false}, {"sh", []string{"-c", "mcp-pruner"}, false}, {"", nil, false},
+	} {
+		assert.Equal(t, test.starts, Entry{Command: test.command, Args: test.args}.Starts(), test)
+	}
+}

@@ -127,7 +127,7 @@ func (i installation) install() error {
 		case e.Same(i.server):
 			fmt.Fprintf(i.stdout, "%s: the server is there already, in %s\n", i.client, e)
 			return nil
-		case !e.Ours() && e.Command != i.server.Command:
+		case !e.Starts() && e.Command != i.server.Command:
 			return fmt.Errorf("%s has another server named %s, in %s: take it out first", i.client, e.Name, e)
 		}
 		if err := i.run(i.remove(e.Scope), i.remove(e.Scope)); err != nil {
@@ -179,7 +179,7 @@ func (i installation) uninstall() error {
 		switch {
 		case e.Err != nil:
 			return e.Err
-		case !e.Ours() && e.Command != i.server.Command:
+		case !e.Starts() && e.Command != i.server.Command:
 			fmt.Fprintf(i.stdout, "%s: %s in %s is another server and stays\n", i.client, e.Name, e)
 			continue
 		}
