@@ -73,13 +73,15 @@ type Cut struct {
 
 	Overwritten bool // the lines lack states that a program overwrote, so that the result is shorter although all are kept
 
+	Clipped bool // the longest lines lack their middle
+
 	// For a result with a note.
 	Main Window   // the range that the client numbers; the other kept lines are in the note
 	Left []Window // ranges that the pruner kept but the note has no room for
 }
 
 // Whole reports whether nothing was cut.
-func (c Cut) Whole() bool { return c.complete() && !c.Overwritten }
+func (c Cut) Whole() bool { return c.complete() && !c.Overwritten && !c.Clipped }
 
 // complete reports whether all lines are kept.
 func (c Cut) complete() bool { return len(c.Kept) >= c.Total }
@@ -137,12 +139,13 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	if r.Call.Kind == history.Bash && !r.Asked && r.Most == 0 && wholeCommands(cut) && !r.Call.Prints() {
 		cut.keepAll()
 	}
+	cut.Clipped = r.isTestLog(res) && r.Body.clips(cut.Kept)
 	if r.Noted && !cut.Whole() {
 		cut = noted(r.Body, cut, res.Scores)
 	}
 	if !cut.Whole() && !r.saves(cut) {
 		cut.keepAll()
-		cut.Overwritten = false
+		cut.Overwritten, cut.Clipped = false, false
 	}
 	return cut, nil
 }
@@ -210,7 +213,7 @@ func Header(c Cut, way string) string {
 		again = callAgain
 	}
 	switch {
-	case c.complete():
+	case c.complete() && c.Overwritten:
 		return fmt.Sprintf("[progress shows its last state; all: `%s`%s]", way, again)
 	case c.Kind == lineprune.Grep:
 		return fmt.Sprintf("[%d of %d lines; all: `%s`%s]", len(c.Kept), c.Total, way, again)
@@ -248,7 +251,7 @@ func Text(b Body, c Cut, way string) string {
 			out.WriteString(gap(b, c, next, n-1))
 		}
 		out.WriteString("\n")
-		out.WriteString(b.Line(n))
+		out.WriteString(c.shown(b, n))
 		next = n + 1
 	}
 	if next <= c.Total {
