@@ -124,9 +124,8 @@ func (t *trial) prune(ctx context.Context, a attempt, known existing.Result) att
 
 // count computes the tokens that a cut result would have sent.
 func (a *attempt) count(noted bool) {
-	sent := tokens.Claude(existing.Sent(a.body, a.cut, noted, existing.ExampleWay))
-	a.kept = min(tokens.Claude(a.body.Shown(a.cut.Kept)), sent) // a line without its middle has fewer
-	a.header = sent - a.kept
+	a.kept = tokens.Claude(a.body.Shown(a.cut.Kept))
+	a.header = max(tokens.Claude(existing.Sent(a.body, a.cut, noted, existing.ExampleWay))-a.kept, 0)
 }
 
 // asks reports whether the model sends a question with a call. Before it edits a file it sends none.
