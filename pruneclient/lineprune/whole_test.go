@@ -73,3 +73,34 @@ func TestAPassageStaysWithItsMatch(t *testing.T) {
 		require.Contains(t, shown, "SaveSessionState(ctx, failed)\n")
 	}
 }
+
+// A record of which a line is kept is kept with its head and body, also where not all were asked for.
+func TestARecordKeepsItsHeadAndBody(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		said := []string{"The name says nothing.", "Wrap this error.", "A test is missing.", "Why is this exported?"}[i%4]
+		if i == 37 {
+			said = "This lock is held while mail is sent."
+		}
+		fmt.Fprintf(&b, "%s commented on part%d.go line %d:\n%s\nI would call it %s instead.\n--\n",
+			[]string{"ada", "grace", "alan"}[i%3], i, 10+7*i, said, []string{"settle", "balance", "expire", "merge", "close"}[i%5])
+	}
+	res := prune(t, b.String(), "what is said about the lock while mail is sent", Auto, Options{Command: "gh pr view --comments"})
+	require.False(t, res.Whole(), res.Note)
+	require.Contains(t, Render(b.String(), res, RenderOptions{}),
+		"grace commented on part37.go line 269:\nThis lock is held while mail is sent.\nI would call it expire instead.\n")
+}
+
+// A short file stays whole, however it is printed, unless a question was written for it.
+func TestAShortFileStaysWhole(t *testing.T) {
+	for lines, whole := range map[int]bool{100: true, 140: false} {
+		text := strings.Repeat("func settle(ctx context.Context) error { return exec(ctx, \"update refunds\") }\n", lines-1) + "func last() {}\n"
+		for _, args := range []map[string]any{{"command": "cat store.go"}, {"file_path": "store.go"}} {
+			opts := Options{File: "store.go", Call: session.Origin{Args: args, Context: []session.Event{{Kind: session.Say, Text: "last"}}}}
+			res := prune(t, text, "how does last work", Auto, opts)
+			require.Equal(t, whole, slices.Contains(res.Warnings, AskedWhole), "%d lines of %v: %v", lines, args, res.Warnings)
+			opts.Call.Asked = true
+			require.NotContains(t, prune(t, text, "how does last work", Auto, opts).Warnings, AskedWhole)
+		}
+	}
+}

@@ -98,6 +98,7 @@ func (p *chooser) choose() []cause {
 		f.reach(p.Relevance.Ranking(-1), want)
 	}
 	p.keepPassages(keep)
+	p.keepListed(keep)
 	p.tidyMatches(keep)
 	if p.budgeted() { // in a text of a few lines, even the smallest may exceed the budget
 		p.keepOne(keep)

@@ -73,6 +73,7 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 		p.keepKeys(keep)
 	}
 	p.keepPassages(keep)
+	p.keepListed(keep)
 	p.tidyMatches(keep)
 	if p.budgeted() {
 		p.keepOne(keep)

@@ -2,12 +2,14 @@ package choose
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
@@ -22,29 +24,69 @@ func OfRecords(t *rank.Text, file bool) bool {
 	case t.Kind == doc.Code && (file || len(t.Outline.Units) > 0):
 		return false
 	}
-	return alikeInShape(t.Doc)
+	all, heads := shapesIn(t.Doc)
+	return heads != nil || all.most(mostAlike) != ""
 }
 
 // leastRecords is the number of records that make a list.
 const leastRecords = 8
 
-// alikeInShape reports whether most lines of a text have one shape, or most of those at which something begins: lines
-// without indentation, or paragraphs.
-func alikeInShape(d *doc.Document) bool {
-	var all, outer, paragraphs shapes
+// keepListed keeps the whole record of each kept line of a list, with its head and body: a body without its head is about
+// nothing, and a head without its body says nothing. A budget is a hard limit.
+func (p *chooser) keepListed(keep []cause) {
+	if p.budgeted() || !p.Listing || p.Data != nil || p.Kind == doc.Grep {
+		return
+	}
+	_, heads := shapesIn(p.Doc)
+	for start, end := 0, 0; heads != nil && start < len(keep); start = end {
+		for end = start + 1; end < len(keep) && !heads[end]; end++ {
+		}
+		if !heads[start] || p.Doc.TokensOf(start, end) > tuning.WholeRecord {
+			continue
+		}
+		for i := start; i < end; i++ {
+			if keep[i] != dropped {
+				keepRange(keep, start, end)
+				break
+			}
+		}
+	}
+}
+
+// shapesIn counts the lines of a text by their shape, and returns for each line whether a record begins there: a paragraph, or
+// a line without indentation before one with it. heads is nil where too few of these have one shape.
+func shapesIn(d *doc.Document) (all shapes, heads []bool) {
+	var outer, paragraphs shapes
+	begins := func(i int) bool {
+		return i == 0 || d.Blank(i-1) || structure.Underline(d.Lines[i-1]) || d.Lines[i-1] == doc.GroupSeparator
+	}
+	bodies := 0
 	for i, line := range d.Lines {
 		if d.Blank(i) {
 			continue
 		}
-		all.add(line, i)
+		all.add(line)
 		if d.Indent[i] == 0 {
-			outer.add(line, i)
+			outer.add(line)
+		} else if i > 0 && d.Indent[i-1] == 0 {
+			bodies++
 		}
-		if i == 0 || d.Blank(i-1) {
-			paragraphs.add(line, i)
+		if begins(i) {
+			paragraphs.add(line)
 		}
 	}
-	return all.most(mostAlike) || outer.most(mostAlike) || paragraphs.most(someAlike)
+	isHead, shape := begins, paragraphs.most(someAlike)
+	if shape == "" && bodies >= leastRecords {
+		isHead, shape = func(i int) bool { return d.Indent[i] == 0 }, outer.most(mostAlike)
+	}
+	if shape == "" || all.most(mostAlike) != "" { // each line is a record
+		return all, nil
+	}
+	heads = make([]bool, len(d.Lines))
+	for i, line := range d.Lines {
+		heads[i] = !d.Blank(i) && isHead(i) && slices.Contains(shapesOf(line), shape)
+	}
+	return all, heads
 }
 
 // The fractions of lines that have one shape. The body of a record may have paragraphs, too.
@@ -60,7 +102,7 @@ type shapes struct {
 	progress map[string]int // those that only say that something runs or went well
 }
 
-func (s *shapes) add(line string, i int) {
+func (s *shapes) add(line string) {
 	if s.count == nil {
 		s.count, s.progress = map[string]int{}, map[string]int{}
 	}
@@ -75,14 +117,15 @@ func (s *shapes) add(line string, i int) {
 	}
 }
 
-// most reports whether at least leastRecords lines, and the given fraction of all, have one shape.
-func (s *shapes) most(share float64) bool {
+// most returns the shape that most lines have, if at least leastRecords and the given fraction of all have it, or "".
+func (s *shapes) most(share float64) (most string) {
 	for shape, n := range s.count {
-		if n >= leastRecords && float64(n) >= share*float64(s.lines) && s.progress[shape]*2 < n {
-			return true
+		enough := n >= leastRecords && float64(n) >= share*float64(s.lines) && s.progress[shape]*2 < n
+		if enough && (n > s.count[most] || n == s.count[most] && shape < most) {
+			most = shape
 		}
 	}
-	return false
+	return most
 }
 
 // progress matches words of lines that say that something runs or went well.
