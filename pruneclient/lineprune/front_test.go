@@ -21,6 +21,11 @@ var fronts = map[string]func(i int) string{
 	"offset":   func(i int) string { return fmt.Sprintf("2026-01-02T03:04:%02d+01:00 ", i%60) },
 	"compose":  func(int) string { return "api-1  | " },
 	"kubectl":  func(int) string { return "[pod/api-7d4f/main] " },
+	"gitlab":   func(i int) string { return fmt.Sprintf("2026-01-02T03:04:%02d.123456Z 01O ", i%60) },
+	"zoneless": func(i int) string { return fmt.Sprintf("2026-01-02 03:04:%02d,123 ", i%60) },
+	"clock":    func(i int) string { return fmt.Sprintf("03:04:%02d ", i%60) },
+	"brackets": func(i int) string { return fmt.Sprintf("[03:04:%02d] ", i%60) },
+	"build":    func(i int) string { return fmt.Sprintf("#12 %d.123 ", i) },
 	"journal":  func(i int) string { return fmt.Sprintf("Jan  2 03:04:%02d host-7 agent[812]: ", i%60) },
 	"no front": func(int) string { return "" },
 }
@@ -77,7 +82,7 @@ func TestFrontEnd(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"2026-01-02T03:04:05 local", "2026-01-02", "a | b", "case A  | B", "[INFO] text", "[2026-01-02T03:04:05Z]text", "[pod/x", "Jan  2 2026 at noon and later",
+		"2026-01-02T03:04 local", "2026-01-02", "03:04", "03:04:05Xtext", "#12 text", "#12 3 text", "# 3.1 text", "a | b", "case A  | B", "[INFO] text", "[2026-01-02T03:04:05Z]text", "[pod/x", "Jan  2 2026 at noon and later",
 		"May be 03:04:05 is a time", "Jan  2 03:04:05 host", "a\tb\tc", "a\tb", "a\tb\t2026-01-02T03:04:05", "-", "[", "[] text", "[]",
 	} {
 		require.Zero(t, logs.FrontEnd(line), line)

@@ -32,6 +32,7 @@ type Sample struct {
 	heads        []heads
 	as           string // another file, whose result this is too
 	text         string // the result
+	warning      string // what a compiler may print among the lines; {n} is a number
 }
 
 // heads says which lines are headings, and which of the lines below them must not stand without one.
@@ -78,7 +79,9 @@ func parse(file string) (*Sample, error) {
 			}
 		case "result":
 			s.text = expand(string(f.Data))
-		case "hook", "server", "proxy", "prune":
+		case "warning":
+			s.warning = string(f.Data)
+		case "hook", "server", "proxy", "prune", "left":
 		default:
 			return nil, fmt.Errorf("unknown section %q", f.Name)
 		}

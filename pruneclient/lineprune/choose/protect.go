@@ -16,6 +16,7 @@ func (p *chooser) protect() []cause {
 	}
 	if p.Kind == doc.Logs && !p.budgeted() {
 		p.keepAlarms(keep)
+		p.keepFailing(keep)
 		p.keepEnding(keep)
 	}
 	return keep
@@ -40,6 +41,15 @@ func (p *chooser) keepAlarms(keep []cause) {
 	}
 	for _, i := range alarms {
 		if last[p.statementOf(i)] == i {
+			keep[i] = alarm
+		}
+	}
+}
+
+// keepFailing keeps the first failing tests, each from its name to the first place in the user's code.
+func (p *chooser) keepFailing(keep []cause) {
+	for _, at := range p.Relevance.Failing[:min(len(p.Relevance.Failing), tuning.FewFailures)] {
+		for i := at[0]; i < at[1]; i++ {
 			keep[i] = alarm
 		}
 	}

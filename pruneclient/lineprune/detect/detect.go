@@ -241,6 +241,8 @@ func isMessage(rest string) bool {
 type votes struct {
 	code, docs, logs int
 	lines, defs      int // lines: lines that voted; defs: definitions and imports among them
+
+	failing, counted bool // a line names a failing test; a line says how many failed
 }
 
 // kindOfText samples lines from the beginning, middle and end of the text and counts the kind each looks
@@ -265,7 +267,7 @@ func kindOfText(d *doc.Document) doc.Kind {
 		}
 	}
 	switch {
-	case v.logs > v.code && v.logs >= v.docs:
+	case v.logs > v.code && v.logs >= v.docs, v.failing && v.counted:
 		return doc.Logs
 	case v.docs > v.code && v.defs*12 < v.lines: // long comments do not turn a program into a page
 		return doc.Docs
@@ -277,6 +279,8 @@ func kindOfText(d *doc.Document) doc.Kind {
 
 func (v *votes) add(d *doc.Document, i int, text string) {
 	v.lines++
+	v.failing = v.failing || logs.NamesFailing(text)
+	v.counted = v.counted || logs.CountsFailing(text)
 	switch {
 	case logs.LogShape(text):
 		v.logs += 4
@@ -291,11 +295,21 @@ func (v *votes) add(d *doc.Document, i int, text string) {
 		v.code += 2
 	case logs.Signal(text) >= 0.7:
 		v.logs += 2
-	case i > 0 && lastVisible(text) != '.' && logs.Template(d.Lines[i]) == logs.Template(d.Lines[i-1]): // one statement printed both
+	case lastVisible(text) != '.' && printedAgain(d, i):
 		v.logs += 2
 	case prose(text):
 		v.docs += 2
 	}
+}
+
+// printedAgain reports whether the statement that printed line i printed one of the two lines above it, too.
+func printedAgain(d *doc.Document, i int) bool {
+	for above := max(i-2, 0); above < i; above++ {
+		if logs.Template(d.Lines[above]) == logs.Template(d.Lines[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // statement is true of assignments, and of lines that begin as code does.

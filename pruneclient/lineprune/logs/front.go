@@ -27,15 +27,35 @@ func TakeFronts(d *doc.Document) {
 			return
 		}
 	}
-	d.Trim(bare)
+	d.Trim(dedented(bare))
+}
+
+// dedented removes the spaces that all lines begin with: some services put more than one behind the time.
+func dedented(lines []string) []string {
+	least := -1
+	for _, line := range lines {
+		if at := words.FirstVisible(line); strings.TrimSpace(line) != "" && (least < 0 || at < least) {
+			least = at
+		}
+	}
+	if least > 0 {
+		for i, line := range lines {
+			lines[i] = line[min(least, len(line)):]
+		}
+	}
+	return lines
 }
 
 // FrontEnd returns the byte offset at which a line's own text begins after an added prefix, or 0 if there
 // is none:
 //
 //	2026-01-02T03:04:05.678Z text      CI services, docker logs -t
+//	2026-01-02T03:04:05.678Z 01O text  GitLab
+//	2026-01-02 03:04:05 text           the same without a zone
+//	03:04:05 text                      Jenkins, ts
 //	job TAB step TAB 2026-01-0...Z text  gh run view --log
-//	[2026-01-02T03:04:05.678Z] text    Jenkins
+//	[2026-01-02T03:04:05.678Z] text    Jenkins, and the forms above
+//	#7 12.34 text                      docker build
 //	api-1  | text                      docker compose
 //	[pod/api-7d4/main] text            kubectl logs --prefix
 //	Jan  2 03:04:05 host prog[1]: text syslog, journalctl
@@ -46,8 +66,10 @@ func FrontEnd(line string) int {
 	switch c := words.Class[line[0]]; {
 	case line[0] == '[':
 		return bracketEnd(line)
+	case line[0] == '#':
+		return buildEnd(line)
 	case c == words.Digit:
-		return afterSpace(line, instantEnd(line))
+		return streamEnd(line, afterSpace(line, timeEnd(line)))
 	case c == words.Upper && len(line) > 16 && line[3] == ' ' && line[6] == ' ':
 		if end := syslogEnd(line); end > 0 {
 			return end
@@ -93,18 +115,12 @@ func afterSpace(line string, end int) int {
 // instantEnd returns the end of an ISO 8601 time with a zone at the start of text, or 0.
 func instantEnd(text string) int {
 	const layout = "0000-00-00T00:00:00"
-	if len(text) <= len(layout) {
+	if len(text) <= len(layout) || !shaped(text, layout) {
 		return 0
-	}
-	for i := range len(layout) {
-		if layout[i] == '0' && words.Class[text[i]] != words.Digit || layout[i] != '0' && text[i] != layout[i] {
-			return 0
-		}
 	}
 	end := len(layout)
 	if text[end] == '.' {
-		for end++; end < len(text) && words.Class[text[end]] == words.Digit; end++ {
-		}
+		end = fractionEnd(text, end)
 	}
 	switch {
 	case end < len(text) && text[end] == 'Z':
@@ -115,10 +131,81 @@ func instantEnd(text string) int {
 	return 0
 }
 
-// bracketEnd returns the end of "[2026-01-02T03:04:05.678Z] " or "[pod/api-7d4/main] ", or 0.
+// timeEnd returns the end of a date with a time, or of a time of day, at the start of text, or 0.
+func timeEnd(text string) int {
+	if end := instantEnd(text); end > 0 {
+		return end
+	}
+	const date, clock = "0000-00-00", "00:00:00"
+	at := 0
+	if shaped(text, date) && len(text) > len(date) && (text[len(date)] == 'T' || text[len(date)] == ' ') {
+		at = len(date) + 1
+	}
+	if !shaped(text[at:], clock) {
+		return 0
+	}
+	return fractionEnd(text, at+len(clock))
+}
+
+// shaped reports whether text begins as layout does, in which 0 stands for any digit.
+func shaped(text, layout string) bool {
+	if len(text) < len(layout) {
+		return false
+	}
+	for i := range len(layout) {
+		if layout[i] == '0' && words.Class[text[i]] != words.Digit || layout[i] != '0' && text[i] != layout[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// fractionEnd returns the end of the fraction of a second that may follow a time.
+func fractionEnd(text string, end int) int {
+	if end < len(text) && (text[end] == '.' || text[end] == ',') {
+		for end++; end < len(text) && words.Class[text[end]] == words.Digit; end++ {
+		}
+	}
+	return end
+}
+
+// streamEnd returns the end of the number and letter of a stream that GitLab puts behind the time, such as "01O " or, where a
+// long line goes on, "01O+".
+func streamEnd(line string, end int) int {
+	if rest := line[end:]; end > 0 && shaped(rest, "00") && len(rest) > 2 && (rest[2] == 'O' || rest[2] == 'E') {
+		switch {
+		case len(rest) == 3:
+			return len(line)
+		case rest[3] == ' ' || rest[3] == '+':
+			return end + 4
+		}
+	}
+	return end
+}
+
+// buildEnd returns the end of "#7 12.34 ", or 0.
+func buildEnd(line string) int {
+	step := 1
+	for step < len(line) && words.Class[line[step]] == words.Digit {
+		step++
+	}
+	if step == 1 || step == len(line) || line[step] != ' ' {
+		return 0
+	}
+	end := step + 1
+	for end < len(line) && words.Class[line[end]] == words.Digit {
+		end++
+	}
+	if end == step+1 || end == len(line) || line[end] != '.' {
+		return 0
+	}
+	return afterSpace(line, fractionEnd(line, end))
+}
+
+// bracketEnd returns the end of "[03:04:05] " or "[pod/api-7d4/main] ", or 0.
 func bracketEnd(line string) int {
 	end := strings.IndexByte(line, ']')
-	if end < 2 || !strings.HasPrefix(line, "[pod/") && instantEnd(line[1:]) != end-1 {
+	if end < 2 || !strings.HasPrefix(line, "[pod/") && timeEnd(line[1:]) != end-1 {
 		return 0
 	}
 	return afterSpace(line, end+1)

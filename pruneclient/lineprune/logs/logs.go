@@ -24,6 +24,9 @@ func Outline(d *doc.Document) structure.Outline {
 			}
 			o.Units = append(o.Units, structure.Unit{Start: i, End: len(d.Lines), Head: i, Parent: -1})
 			state = entry{kind: entryKind(line, d.Next(i)), indent: d.Indent[i]}
+			if state.kind == failingTest {
+				state.end = blockEnd(d, i)
+			}
 		}
 		o.Of[i] = int32(len(o.Units) - 1)
 	}
@@ -32,15 +35,15 @@ func Outline(d *doc.Document) structure.Outline {
 
 // Kinds of log entries, by how they end.
 const (
-	plainEntry    = iota // ends at the next line that is not indented deeper
-	goRun                // === RUN, ends after the test's --- line
-	panicEntry           // ends after the goroutines' frames
-	traceback            // ends after the exception's message
-	framed               // ends at the next rule of ==== or ____
-	paragraph            // ends at a blank line
-	numberedEntry        // "  1) name", ends at the next one, whatever the indentation
-	bulletEntry          // "  ● name", ends at the next line that is not indented deeper; blank lines do not end it
-	blankEntry           // a blank line between entries
+	plainEntry  = iota // ends at the next line that is not indented deeper
+	goRun              // === RUN, ends after the test's --- line
+	panicEntry         // ends after the goroutines' frames
+	traceback          // ends after the exception's message
+	framed             // ends at the next rule of ==== or ____
+	paragraph          // ends at a blank line
+	failingTest        // the block of a test that its first line names
+	warned             // a compiler's warning, ends after its excerpt
+	blankEntry         // a blank line between entries
 )
 
 // entry is the log entry that contains the current line.
@@ -50,12 +53,19 @@ type entry struct {
 	done   bool // the next line opens another entry
 	lines  int
 	frames int // number of numbered frames seen, such as "#0 main()"
+	end    int // line after a failing test's block
 }
 
 func entryKind(line, next string) int {
 	t := line[words.FirstVisible(line):]
 	if t == "" || words.Class[t[0]] == words.Space {
 		return blankEntry
+	}
+	switch {
+	case Warns(line):
+		return warned
+	case t[0] != '_' && titleOf(line) != noTitle:
+		return failingTest
 	}
 	switch t[0] { // the first byte identifies most lines
 	case '=':
@@ -71,14 +81,8 @@ func entryKind(line, next string) int {
 			return paragraph
 		}
 		return startsEntry(t, traceback, "Traceback (most recent call last)")
-	case 'e', 'w':
-		return startsEntry(line, paragraph, "error[", "error:", "warning:")
-	}
-	switch {
-	case words.Class[t[0]] == words.Digit && Numbered(t):
-		return numberedEntry
-	case words.Class[t[0]] == words.High && strings.HasPrefix(t, "● "):
-		return bulletEntry
+	case 'e':
+		return startsEntry(line, paragraph, "error[", "error:")
 	}
 	return plainEntry
 }
@@ -105,20 +109,16 @@ func equalsEntry(line, next string) int {
 	return startsEntry(line, goRun, "=== RUN", "=== CONT", "=== NAME")
 }
 
-// Numbered reports whether t looks like "3) name", the form in which test runners number failures.
-func Numbered(t string) bool {
-	i := 0
-	for i < len(t) && i < 4 && words.Class[t[i]] == words.Digit {
-		i++
-	}
-	return i > 0 && strings.HasPrefix(t[i:], ") ")
-}
-
 // continues reports whether line i belongs to the entry of the lines above it.
 func (e *entry) continues(d *doc.Document, i int, line string) bool {
 	e.lines++
-	if e.done || e.lines > tuning.MaxEntry && e.kind != framed {
+	switch {
+	case e.done, e.lines > tuning.MaxEntry && e.kind != framed && e.kind != failingTest:
 		return false
+	case e.kind == plainEntry || e.kind == paragraph || e.kind == warned:
+		if titleOf(line) == sureTitle {
+			return false
+		}
 	}
 	switch e.kind {
 	case goRun:
@@ -140,12 +140,14 @@ func (e *entry) continues(d *doc.Document, i int, line string) bool {
 		return !strings.HasPrefix(line, "=====") && !(strings.HasPrefix(line, "_____") && titledRule(line)) && !strings.HasPrefix(line, "Ran ")
 	case paragraph:
 		return !d.Blank(i)
-	case numberedEntry:
-		return !Numbered(strings.TrimSpace(line)) && !strings.HasPrefix(line, "Finished in ")
-	case bulletEntry:
-		return d.Blank(i) || d.Indent[i] > e.indent
+	case failingTest:
+		return i < e.end
 	case blankEntry:
 		return d.Blank(i)
+	case warned:
+		if !d.Blank(i) && excerpt(line) {
+			return true
+		}
 	}
 	return !d.Blank(i) && d.Indent[i] > e.indent || e.frame(line) || continuation(line)
 }

@@ -2,7 +2,6 @@ package logs
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
@@ -10,7 +9,7 @@ import (
 // LogShape reports whether a line looks like a program's log output: it has a time, a level, a test's name
 // or verdict, or a place in a file.
 func LogShape(text string) bool {
-	if timestamped(text) || FrontEnd(text) > 0 || harmless(text) && !strings.HasPrefix(text, "=== ") || Verdict(text) || diagnostic(text) || titledRule(text) {
+	if timestamped(text) || FrontEnd(text) > 0 || harmless(text) && !strings.HasPrefix(text, "=== ") || Verdict(text) || FailingTest(text) || Warns(text) || diagnostic(text) || titledRule(text) {
 		return true
 	}
 	for _, p := range []string{"=== RUN", "=== CONT", "--- FAIL", "FAIL", "Traceback (", "npm ", "make", "gcc ", "cc ", "not ok ", "goroutine ",
@@ -30,17 +29,6 @@ func LogShape(text string) bool {
 func buildStep(text string) bool {
 	number, rest, _ := strings.Cut(text, " ")
 	return len(number) > 1 && number[0] == '#' && strings.Trim(number[1:], "0123456789") == "" && rest != ""
-}
-
-// titledRule reports whether a line looks like "===== FAILURES =====" or "_____ test_total _____".
-func titledRule(text string) bool {
-	text = strings.TrimRight(text, " \r")
-	for _, rule := range []string{"=====", "_____"} {
-		if strings.HasPrefix(text, rule) && strings.HasSuffix(text, rule[:3]) {
-			return strings.ContainsFunc(text, unicode.IsLetter)
-		}
-	}
-	return false
 }
 
 // timestamped reports whether a line's first bytes contain a date or a time of day.

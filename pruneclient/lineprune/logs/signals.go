@@ -59,7 +59,16 @@ func Signal(line string) float64 {
 	if harmless(line) {
 		return 0
 	}
+	if Warns(line) {
+		return tuning.WarningSignal
+	}
 	filter, best := signalFilter(), 0.0
+	switch {
+	case asserts(line):
+		return 1
+	case FailingTest(line):
+		best = tuning.FailingSignal
+	}
 	if diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") && !passingBy(line) {
 		best = 0.95
 	}
@@ -79,6 +88,9 @@ func Signal(line string) float64 {
 	}
 	return best
 }
+
+// asserts reports whether a line is pytest's explanation of an assertion or an exception.
+func asserts(line string) bool { return strings.HasPrefix(line, "E   ") }
 
 // partEnd returns the end of the part of an identifier that begins at i. AssertionError and IOException
 // have two parts, ERROR has one.
@@ -165,32 +177,6 @@ func countsNothing(line string, start, end int) bool {
 	return false
 }
 
-// harmless reports whether a line names a test or says that one passed.
-func harmless(line string) bool {
-	if strings.HasSuffix(line, "... ok") {
-		return true
-	}
-	at := words.FirstVisible(line)
-	if at == len(line) {
-		return true
-	}
-	switch t := line[at:]; t[0] { // the first byte identifies most lines
-	case '=':
-		return strings.HasPrefix(t, "=== ")
-	case '-':
-		return strings.HasPrefix(t, "--- PASS") || strings.HasPrefix(t, "--- SKIP")
-	case 'o':
-		return strings.HasPrefix(t, "ok ") || strings.HasPrefix(t, "ok\t")
-	case 'P':
-		return strings.HasPrefix(t, "PASS")
-	case '#':
-		return strings.HasPrefix(t, "# Subtest")
-	case 0xe2:
-		return strings.HasPrefix(t, "✔") || strings.HasPrefix(t, "✓")
-	}
-	return false
-}
-
 // diagnostic reports whether a line is a compiler's message: it starts with path:line: or path(line,
 func diagnostic(line string) bool {
 	rest, ok := afterPath(line)
@@ -229,16 +215,6 @@ func FromCompiler(line string) bool {
 func passingBy(line string) bool {
 	_, how, ok := strings.Cut(line, "   required ")
 	return ok && !strings.HasSuffix(how, "here")
-}
-
-// Verdict reports whether a line says that something failed without saying what.
-func Verdict(line string) bool {
-	for _, v := range []string{"FAIL\t", "FAILED (", "make: ***", "make[", "error: could not compile", "warning: build failed", "error: aborting due"} {
-		if strings.HasPrefix(line, v) {
-			return true
-		}
-	}
-	return false
 }
 
 // SuccessLine reports whether a line is the verdict of a run without failures.

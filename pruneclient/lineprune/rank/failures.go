@@ -105,10 +105,10 @@ func failedCheck(line string) bool {
 		return true
 	}
 	line = strings.TrimLeft(line, " \t")
-	return logs.Numbered(line) || slices.ContainsFunc(failedCheckMarks, func(mark string) bool { return strings.HasPrefix(line, mark) })
+	return logs.Numbered(line) || logs.FailingTest(line) || slices.ContainsFunc(failedCheckMarks, func(mark string) bool { return strings.HasPrefix(line, mark) })
 }
 
-var failedCheckMarks = []string{"FAIL", "--- FAIL", "=== RUN", "not ok ", "make: ", "E   ", "AssertionError", "✗ ", "✕ ", "● "}
+var failedCheckMarks = []string{"FAIL", "=== RUN", "make: ", "E   ", "AssertionError", "● "}
 
 // has reports whether the question contains the stem and the text a matching word.
 func (t *Text) has(stem string) bool {

@@ -40,6 +40,7 @@ type Relevance struct {
 	Signal   []float64 // per line, how much it looks like trouble, 0..1
 	entry    []float64 // per entry, the largest signal of its lines, reduced where it is common in the log
 	Alarmed  []bool    // per entry, whether one of its lines has a signal of at least AlarmSignal
+	Failing  [][2]int  // the lines of each failing test from its name to its first place, end excluded
 	troubled bool      // something went wrong
 	passed   bool      // a line reports success
 }

@@ -17,7 +17,11 @@ func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outl
 	rare := templateRarity(d)
 	r.readSignals(d, q, o, rare)
 	r.verdicts(d, o)
+	r.failing(d, o)
 	r.troubled = highest(r.entry) > tuning.WarningSignal
+	if q.Failure && r.troubled && !q.Warning {
+		r.lowerWarnings(d, o)
+	}
 	share := 1.0
 	if !q.Failure && !q.Warning {
 		share = tuning.Rank.Calm
@@ -53,16 +57,42 @@ func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.
 			r.Score[i] += float64(tuning.Rank.Rare * rare[i])
 			continue
 		}
-		s := logs.Signal(text)
+		s, u := logs.Signal(text), o.Of[i]
+		if logs.Warns(d.Lines[o.Units[u].Start]) { // what it quotes of a program is no failure
+			s = min(s, tuning.WarningSignal)
+		}
 		if s == tuning.WarningSignal && q.Warning && !q.Failure {
 			s = 1
 		}
-		u := o.Of[i]
 		r.Signal[i] = s
 		r.entry[u] = max(r.entry[u], lessWhereCommon(s, rare[i]))
 		r.Alarmed[u] = r.Alarmed[u] || s >= tuning.AlarmSignal
 		r.passed = r.passed || q.Failure && logs.SuccessLine(text)
 		r.Score[i] += float64(tuning.Rank.Rare * rare[i])
+	}
+}
+
+// failing finds the failing tests' entries, which are trouble whatever words they have.
+func (r *Relevance) failing(d *doc.Document, o structure.Outline) {
+	for u, unit := range o.Units {
+		if end, ok := logs.Failing(d, unit); ok {
+			r.Failing = append(r.Failing, [2]int{unit.Start, end})
+			r.entry[u], r.Alarmed[u] = 1, true
+		}
+	}
+}
+
+// lowerWarnings lowers the score of what compilers warn of, where something else failed.
+func (r *Relevance) lowerWarnings(d *doc.Document, o structure.Outline) {
+	for u, unit := range o.Units {
+		if !logs.Warns(d.Lines[unit.Start]) {
+			continue
+		}
+		r.entry[u] = 0
+		for i := unit.Start; i < unit.End; i++ {
+			r.Signal[i] = 0
+			r.Score[i] *= tuning.PassedShare
+		}
 	}
 }
 

@@ -60,9 +60,11 @@ const (
 // Signs of trouble in logs, weighted 0..1. Set on logs of 20 tools with known faults.
 const (
 	AlarmSignal    = 0.7 // from this weight on, a line is an alarm and is kept whatever the question
+	FailingSignal  = 0.8 // weight of a line that names a failing test
 	WarningSignal  = 0.4 // weight of a warning when the question does not ask for warnings
 	FewAlarms      = 40  // up to so many alarms are all kept; of more, only some per statement
 	PerTemplate    = 3   // alarms kept per statement, in addition to its last one
+	FewFailures    = 20  // failing tests that are kept whatever the question, each from its title to its first place
 	EndingLines    = 3   // lines at the end of a log, which report its outcome
 	LongestName    = 100 // bytes that a file name may continue after a word
 	LongestVerdict = 120 // bytes of a line that sums up a run
@@ -71,7 +73,7 @@ const (
 	TroubleReach   = 3   // lines around an alarm that still belong to it
 	HeadLines      = 3   // lines at the beginning of a log that say what was run
 	LastWords      = 20  // lines at the end of a log that may report a death without any other sign
-	PassedShare    = 0.3 // fraction of its score that the output of a passed test keeps
+	PassedShare    = 0.3 // fraction of its score that the output of a passed test keeps, and a warning where something failed
 )
 
 // Constants of BM25 as published (Robertson et al., Okapi at TREC-3), except that b is lower, because the

@@ -25,6 +25,7 @@ func TestStated(t *testing.T) {
 	page.Says("Of more than %s errors, the first", "FewAlarms", FewAlarms)
 	page.Says("the first %s and the last of each kind", "PerTemplate", PerTemplate)
 	page.Says("and its last %s lines", "EndingLines", EndingLines)
+	page.Says("Of failing tests, the first %s,", "FewFailures", FewFailures)
 	page.Says("only the first %s bytes of a line with", "ScoredPrefix", ScoredPrefix)
 	page.Says("signs of trouble in the first %s.", "SignalPrefix", SignalPrefix)
 	page.Says("it uses the first %s bytes", "MaxQuestion", MaxQuestion)

@@ -1,0 +1,138 @@
+package logs
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
+)
+
+// verdicts are the ways in which test runners name a test together with its outcome.
+type verdicts struct {
+	starts [256][]string // by their first byte
+	timed  []string      // the same for a line that ends with a time
+	ends   []string
+}
+
+func verdictsOf(section string) func() *verdicts {
+	return sync.OnceValue(func() *verdicts {
+		v := &verdicts{timed: tuning.Parts("logs", section+"-timed"), ends: tuning.Parts("logs", section+"-ends")}
+		for _, start := range tuning.Parts("logs", section) {
+			v.starts[start[0]] = append(v.starts[start[0]], start)
+		}
+		return v
+	})
+}
+
+var failing, passing = verdictsOf("failing"), verdictsOf("passing")
+
+// perhapsFailing are the beginnings of lines that name a failing test if its block follows.
+var perhapsFailing = sync.OnceValue(func() []string { return tuning.Parts("logs", "failing-perhaps") })
+
+// on reports whether a line has one of the verdicts. t is the line without its indentation.
+func (v *verdicts) on(t string) bool {
+	for _, start := range v.starts[t[0]] {
+		if strings.HasPrefix(t, start) {
+			return true
+		}
+	}
+	bare, timed := untimed(t)
+	for _, end := range v.ends {
+		if strings.HasSuffix(bare, end) {
+			return true
+		}
+	}
+	return timed && beginsWith(t, v.timed)
+}
+
+// untimed cuts the time, percentage or number off a verdict's end: "(0.00s)", "[ 42%]", " - 1)", "0.01 sec".
+func untimed(t string) (bare string, timed bool) {
+	end := strings.TrimRight(t, " .\r")
+	const longest = 24
+	tail := end[max(0, len(end)-longest):]
+	at := -1
+	switch {
+	case strings.HasSuffix(end, ")"):
+		if at = strings.LastIndexByte(tail, '('); strings.HasPrefix(tail[max(at, 0):], "(FAILED -") {
+			at += len("(FAILED -")
+		}
+	case strings.HasSuffix(end, "]"):
+		at = strings.LastIndexByte(tail, '[')
+	case strings.HasSuffix(end, " sec"):
+		at = strings.LastIndexByte(strings.TrimRight(tail[:len(tail)-len(" sec")], "0123456789."), ' ')
+	}
+	if at < 0 || !strings.ContainsAny(tail[at:], "0123456789") {
+		return end, false
+	}
+	return strings.TrimRight(end[:len(end)-len(tail)+at], " ."), true
+}
+
+// Titles of failing tests.
+const (
+	noTitle = iota
+	perhapsTitle
+	sureTitle
+)
+
+// titleOf reports whether a line names a failing test.
+func titleOf(line string) int {
+	t := line[words.FirstVisible(line):]
+	switch {
+	case t == "" || Verdict(line) || Warns(line):
+		return noTitle
+	case failing().on(t), titledRule(line) && line[0] == '_', strings.HasPrefix(t, "---- ") && strings.HasSuffix(t, " stdout ----"):
+		return sureTitle
+	case Numbered(t), beginsWith(t, perhapsFailing()):
+		return perhapsTitle
+	}
+	return noTitle
+}
+
+// NamesFailing reports whether a line names a failing test, or may do so.
+func NamesFailing(line string) bool { return titleOf(line) != noTitle }
+
+// CountsFailing reports whether a line sums up a run that had failures.
+func CountsFailing(line string) bool {
+	return len(line) <= tuning.LongestVerdict && strings.ContainsAny(line, "123456789") && strings.Contains(strings.ToLower(line), "fail")
+}
+
+// FailingTest reports whether a line says that a test failed, and names the test.
+func FailingTest(line string) bool { return titleOf(line) == sureTitle }
+
+// harmless reports whether a line names a test or says that one passed.
+func harmless(line string) bool {
+	at := words.FirstVisible(line)
+	return at == len(line) || passing().on(line[at:])
+}
+
+// Numbered reports whether t looks like "3) name", the form in which test runners number failures.
+func Numbered(t string) bool {
+	i := 0
+	for i < len(t) && i < 4 && words.Class[t[i]] == words.Digit {
+		i++
+	}
+	return i > 0 && strings.HasPrefix(t[i:], ") ")
+}
+
+// titledRule reports whether a line looks like "===== FAILURES =====" or "_____ test_total _____".
+func titledRule(text string) bool {
+	text = strings.TrimRight(text, " \r")
+	for _, rule := range []string{"=====", "_____"} {
+		if strings.HasPrefix(text, rule) && strings.HasSuffix(text, rule[:3]) {
+			return strings.ContainsFunc(text, unicode.IsLetter)
+		}
+	}
+	return false
+}
+
+// Verdict reports whether a line says that something failed without saying what.
+func Verdict(line string) bool {
+	for _, v := range []string{"FAIL\t", "FAILED (", "make: ***", "make[", "error: could not compile", "warning: build failed", "error: aborting due"} {
+		if strings.HasPrefix(line, v) {
+			return true
+		}
+	}
+	return false
+}
