@@ -115,10 +115,8 @@ func (e *entry) continues(d *doc.Document, i int, line string) bool {
 	switch {
 	case e.done, e.lines > tuning.MaxEntry && e.kind != framed && e.kind != failingTest:
 		return false
-	case e.kind == plainEntry || e.kind == paragraph || e.kind == warned:
-		if titleOf(line) == sureTitle {
-			return false
-		}
+	case e.kind == warned && titleOf(line) != noTitle, (e.kind == plainEntry || e.kind == paragraph) && FailingTest(line):
+		return false
 	}
 	switch e.kind {
 	case goRun:

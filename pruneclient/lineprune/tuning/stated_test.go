@@ -31,6 +31,8 @@ func TestStated(t *testing.T) {
 	page.Says("it uses the first %s bytes", "MaxQuestion", MaxQuestion)
 	page = stated.On(t, "docs/decisions/039-repeated-failures-are-kept-thrice.md")
 	page.Says("Of more than %s errors", "FewAlarms", FewAlarms)
+	page = stated.On(t, "docs/decisions/169-a-failing-test-stays-in-one-piece.md")
+	page.Says("for the first %s failing tests", "FewFailures", FewFailures)
 	page = stated.On(t, "docs/decisions/040-paths-are-a-match-list.md")
 	page.Says("An unrecognized text of %s lines", "FewLines", FewLines)
 	page = stated.On(t, "docs/decisions/041-a-kept-line-brings-its-heading.md")
