@@ -62,8 +62,10 @@ func (b Block) names(before string) string {
 // byWeight returns the openings, those first that a reader misses most.
 func (b Block) byWeight() []structure.Opening {
 	var order []structure.Opening
+	seen := make(map[[2]string]bool, len(b.Openings))
 	for _, o := range b.Openings { // methods of several types may have the same name
-		if !slices.ContainsFunc(order, func(x structure.Opening) bool { return x.Name == o.Name && x.Keyword == o.Keyword }) {
+		if key := [2]string{o.Keyword, o.Name}; !seen[key] {
+			seen[key] = true
 			order = append(order, o)
 		}
 	}

@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,5 +48,10 @@ func TestGapNamesWhatBeginsInIt(t *testing.T) {
 		from, to, ok := render.GapRange(want)
 		require.True(t, ok && from == b.Start && to == b.End, want)
 	}
+	many := make([]structure.Opening, 1<<18) // comparing each with each would take minutes
+	for i := range many {
+		many[i] = function(i+1, i+1, 0, "f"+strconv.Itoa(i))
+	}
+	require.Equal(t, "...1-262144: f0 +262143", render.Gap(render.Block{Start: 1, End: len(many), Openings: many, Size: len(many)}, 1))
 	require.Equal(t, "...: func Resolve, type ref", render.NumberedGap(render.Block{Start: 117, End: 143, Openings: two, Size: 900}))
 }

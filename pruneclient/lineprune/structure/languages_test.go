@@ -102,6 +102,17 @@ func TestALongTableIsNoHeading(t *testing.T) {
 	assert.False(t, isHeading("<h3>"+strings.Repeat("a table on one line ", 20)+"</h3>", ""))
 }
 
+// The text of a heading, without tags. A page without line breaks is one line with very many of them.
+func TestHeadingsAsMarkersNameThem(t *testing.T) {
+	for line, want := range map[string]string{
+		"## Setup": "Setup", "3.1. Setup": "Setup", `\section{Setup}`: "Setup", "<h2>Set <b>up</b></h2>": "Set  up", "# a < b": "a < b",
+		"# " + strings.Repeat("<a>", 1<<19): "",
+	} {
+		_, text := HeadingText(line)
+		assert.Equal(t, want, text, line[:min(len(line), 80)])
+	}
+}
+
 // Lines that open a declaration, as the marker of a gap names it; and lines that only look like one.
 func TestDeclarationsAsMarkersNameThem(t *testing.T) {
 	for line, want := range map[string]string{

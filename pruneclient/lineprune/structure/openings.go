@@ -110,13 +110,7 @@ func keywordOf(line string) string {
 
 // HeadingText returns the text of a heading of a page, without its marks. It has no keyword.
 func HeadingText(line string) (keyword, text string) {
-	for at := strings.IndexByte(line, '<'); at >= 0; at = strings.IndexByte(line, '<') {
-		end := strings.IndexByte(line[at:], '>')
-		if end < 0 {
-			break
-		}
-		line = line[:at] + " " + line[at+end+1:]
-	}
+	line = untagged(line)
 	if command, rest, ok := strings.Cut(line, "{"); ok && strings.HasPrefix(command, "\\") {
 		line, _, _ = strings.Cut(rest, "}")
 	}
@@ -126,6 +120,20 @@ func HeadingText(line string) (keyword, text string) {
 		line = text
 	}
 	return "", line
+}
+
+// untagged returns a line with a space in place of each tag.
+func untagged(line string) string {
+	var out strings.Builder
+	for {
+		before, tag, opened := strings.Cut(line, "<")
+		_, after, closed := strings.Cut(tag, ">")
+		if !opened || !closed {
+			return out.String() + line
+		}
+		out.WriteString(before + " ")
+		line = after
+	}
 }
 
 // KeyText returns the key, or the section, that a line of nested keys opens. It has no keyword.
