@@ -62,6 +62,9 @@ func repositoryOf(project string) string {
 		return project // of a submodule, or not the repository's
 	}
 	common = resolved(joined(data, common))
+	if filepath.Dir(resolved(data)) != filepath.Join(common, "worktrees") {
+		return project // the folder that names the worktree is not the repository's
+	}
 	if filepath.Base(common) == ".git" {
 		return filepath.Dir(common)
 	}

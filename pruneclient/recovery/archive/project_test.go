@@ -71,7 +71,7 @@ func TestATextIsReadInItsProject(t *testing.T) {
 
 // Linked worktrees of a repository are one project. A folder that only claims to be one is none.
 func TestLinkedWorktreesAreOneProject(t *testing.T) {
-	at := folders(t, "repo/.git/worktrees/feature", "repo/.git/modules/sub", "repo/a", "repo/sub", "feature/a", "thief", "other/.git", "bare.git/worktrees/one", "one")
+	at := folders(t, "repo/.git/worktrees/feature", "repo/.git/modules/sub", "repo/a", "repo/sub", "feature/a", "thief", "other/.git", "bare.git/worktrees/one", "one", "forger/own")
 	write := func(path, text string) { require.NoError(t, os.WriteFile(at(path), []byte(text+"\n"), 0o600)) }
 	write("feature/.git", "gitdir: "+at("repo/.git/worktrees/feature"))
 	write("repo/.git/worktrees/feature/commondir", "../..")
@@ -81,6 +81,9 @@ func TestLinkedWorktreesAreOneProject(t *testing.T) {
 	write("one/.git", "gitdir: "+at("bare.git/worktrees/one"))
 	write("bare.git/worktrees/one/commondir", "../..")
 	write("bare.git/worktrees/one/gitdir", at("one/.git"))
+	write("forger/.git", "gitdir: "+at("forger/own"))
+	write("forger/own/commondir", at("repo/.git"))
+	write("forger/own/gitdir", at("forger/.git"))
 	s := In(t.TempDir())
 	put := func(folder string) string {
 		id, err := s.Put("text", ProjectOf(at(folder)), 1)
@@ -89,7 +92,7 @@ func TestLinkedWorktreesAreOneProject(t *testing.T) {
 	}
 	main, feature, sub, one := put("repo/a"), put("feature/a"), put("repo/sub"), put("one")
 	for folder, ids := range map[string][]string{
-		"repo": {main, feature}, "feature": {main, feature}, "feature/a": {main, feature}, "repo/sub": {main, feature, sub}, "one": {one}, "thief": {}, "other": {},
+		"repo": {main, feature}, "feature": {main, feature}, "feature/a": {main, feature}, "repo/sub": {main, feature, sub}, "one": {one}, "thief": {}, "forger": {}, "other": {},
 	} {
 		for _, id := range []string{main, feature, sub, one} {
 			text, _, err := s.Get(id, at(folder))
