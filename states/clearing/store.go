@@ -283,7 +283,7 @@ func (w *walk) log(turn int) *history.Log {
 			if i > turn-20 {
 				log.Result(w.calls[r.Index], w.Text(r))
 			}
-			if w.shown[r.Index] != nil || existing.CutID(w.Text(r)) != "" {
+			if w.shown[r.Index] != nil || existing.IsCut(w.Text(r)) {
 				log.Cut(w.calls[r.Index])
 			}
 		}

@@ -55,7 +55,7 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 			a.Served, a.Asked = served.Context(), served.Again(r.Parsed)
 			mineCut := false
 			a.Cut, a.ServedCut = func() { log.Cut(r.Parsed) }, func() { mineCut = true }
-			if existing.CutID(step.Out) != "" { // by a hook that was there
+			if existing.IsCut(step.Out) { // by a hook that was there
 				a.Cut()
 			}
 			if err := each(next, step, a); err != nil {

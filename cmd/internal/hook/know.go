@@ -155,7 +155,7 @@ func (s state) cutIn(session string, call history.ToolCall) func(sessions.Step) 
 		if !call.Again(history.ParseCall(step.Tool, step.Args)) {
 			return false
 		}
-		return existing.CutID(step.Out) != "" || noted()[step.ID]
+		return existing.IsCut(step.Out) || noted()[step.ID]
 	}
 }
 

@@ -129,3 +129,25 @@ func TestANewResultIsCutWhereTheAgentCanFollow(t *testing.T) {
 		assert.Equal(t, got, string(r.post(t, messagesPath, []byte(got))), "a cut text is not cut again")
 	}
 }
+
+// A hook has cut what was read, and the header says to read it again. What the second Read brings is cut by nobody.
+func TestAFileThatIsReadAgainStaysWhole(t *testing.T) {
+	var text strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&text, "%d\tfunc step%d() { beta(%d); gamma(%d) }\n", i+1, i, i, i)
+	}
+	body := func(first string) []byte {
+		m := []any{map[string]any{"role": "user", "content": "where is step7 called"}}
+		for id, result := range []string{first, text.String()} {
+			use := map[string]any{"type": "tool_use", "id": fmt.Sprint(id), "name": "Read", "input": map[string]any{"file_path": "/r/a.go"}}
+			m = append(m, map[string]any{"role": "assistant", "content": []any{use}},
+				map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint(id), "content": result}}})
+		}
+		return ordered("model", "claude", "tools", []any{map[string]any{"name": "Read"}}, "messages", m)
+	}
+	r := newRig(t, database(t), Prune)
+	again := body("[1 of 900 lines; rest: read that range of the file again]\n     8\tfunc step7() { beta(7); gamma(7) }")
+	assert.Equal(t, string(again), string(r.post(t, messagesPath, again)))
+	other := body("     8\tfunc step7() { beta(7); gamma(7) }")
+	assert.NotEqual(t, string(other), string(r.post(t, messagesPath, other)), "nothing was cut before")
+}
