@@ -41,8 +41,8 @@ func firstWord(command string) (word, rest string, ok bool) {
 	return word, strings.TrimPrefix(rest, " "), true
 }
 
-// single takes a word in single quotes from the beginning of a command line. A quote in it is '\” in a POSIX shell and ” in
-// PowerShell.
+// single takes a word in single quotes from the beginning of a command line. For a quote in it, a POSIX shell needs a
+// backslash and three quotes, PowerShell two quotes.
 func single(command string) (word, rest string, ok bool) {
 	for rest = command[1:]; ; {
 		part, after, found := strings.Cut(rest, "'")
