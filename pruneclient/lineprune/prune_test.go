@@ -233,6 +233,8 @@ func TestKindOfAText(t *testing.T) {
 		"prose records":    {strings.Repeat("job 007 queued at slot 3 of 8\n", 50) + "  + Exception Group Traceback (most recent call last):\n", Options{}, Logs},
 		"only messages":    {strings.Repeat("a/b.go:8:12: undefined: retry\na/b.py:9: error: Incompatible types\n", 30), Options{}, Logs},
 		"columns":          {strings.Repeat("a/b.go:8:12:retry(x)\na/b.go:9:3:  retry(x)\na/b.js:7:4: * retries it\n", 30), Options{}, Grep},
+		"numbered steps":   {strings.Repeat("1) Set the number of tries.\n\nThe server fails 3 times before it gives up. Then it writes a line.\n\n", 20), Options{}, Docs},
+		"numbered tests":   {"  9 passing\n  1 failing\n\n  1) cart adds the prices of all items\n\n" + strings.Repeat("     The server gave up. Then it wrote a line.\n\n", 20), Options{}, Logs},
 		"records":          {strings.Repeat("apples 3 kg\n", 50), Options{}, Logs},
 		"Japanese page":    {strings.Repeat("# ガイド\n\n四半期に一度これを実行してください。\n\n", 20), Options{}, Docs},
 		"accented page":    {strings.Repeat("## État\n\nvoir là-bas\n\n", 20), Options{}, Docs},

@@ -30,6 +30,18 @@ func TestTitlesOfFailingTests(t *testing.T) {
 	assert.True(t, NamesFailing("  ● cart › total"))
 }
 
+func TestNumbersOfFailures(t *testing.T) {
+	for _, line := range []string{
+		"  2 failing", "5 examples, 2 failures", "Tests:       1 failed, 3 passed, 4 total", "Tests run: 3, Failures: 1, Errors: 0", "FAILED (failures=1)",
+		"# fail 1", "ℹ fail 1", " 1 fail", "1 FAILED TEST", "97% tests passed, 1 tests failed out of 51", "Failed:     1, Passed:     2", "test result: FAILED. 1 passed; 2 failed",
+	} {
+		assert.True(t, CountsFailing(line), line)
+	}
+	for _, line := range []string{"# fail 0", "  0 failing", "Failures: 0", "It fails 3 times.", "Step 3 may fail.", "fails with status 3", "see page 3 on failures"} {
+		assert.False(t, CountsFailing(line), line)
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	for _, line := range []string{
 		"src/a.c:7:3: warning: unused variable ‘error’ [-Wunused-variable]", "warning: unused variable: `panic`", "src/a.ts(7,3): warning TS6133: 'err' is never read.",

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -95,8 +96,14 @@ func NamesFailing(line string) bool { return titleOf(line) != noTitle }
 
 // CountsFailing reports whether a line sums up a run that had failures.
 func CountsFailing(line string) bool {
-	return len(line) <= tuning.LongestVerdict && strings.ContainsAny(line, "123456789") && strings.Contains(strings.ToLower(line), "fail")
+	return len(line) <= tuning.LongestVerdict && strings.Contains(strings.ToLower(line), "fail") && failures().MatchString(line)
 }
+
+// failures matches a number of failures: "2 failing", "1 tests failed", "Failures: 1", "failures=1", "# fail 1". In prose, as in
+// "fails 3 times", the number counts something else.
+var failures = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b[1-9]\d* +(?:(?:tests?|specs?|examples?|suites?) +)?fail|fail[a-z]*(?:: *|=)[1-9]|^\W*fail +[1-9]`)
+})
 
 // FailingTest reports whether a line says that a test failed, and names the test.
 func FailingTest(line string) bool { return titleOf(line) == sureTitle }
