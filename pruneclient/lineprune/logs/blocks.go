@@ -30,7 +30,7 @@ func blockEnd(d *doc.Document, i int) int {
 		}
 		at := ownPlace(line)
 		place = place || at
-		if at || Reason(line) {
+		if stop >= told && (at || Reason(line)) { // else the paragraph was seen already
 			told = paragraphEnd(d, stop)
 		}
 	}

@@ -63,4 +63,6 @@ func TestWhoAsksForAll(t *testing.T) {
 		call := session.Origin{Tool: "bash", Args: c.args, Said: c.said, Prompt: c.prompt}
 		require.Equal(t, c.want, overview.AsksForAll(call, "Show all of them."), c.about)
 	}
+	page := session.Origin{Tool: "other", Args: map[string]any{"id": "handbook"}, Prompt: "Then fix all other files."}
+	require.False(t, overview.AsksForAll(page, ""), "the tool of another server has no name here that a sentence could have")
 }
