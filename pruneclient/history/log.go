@@ -121,6 +121,24 @@ func (l *Log) Result(c ToolCall, text string) {
 	l.add(session.Result, clip(text, MostShown), file)
 }
 
+// SetReach sets what the agent's client or its requests say. Without it the reach is told by the tools that ran so far.
+func (l *Log) SetReach(r Reach) { l.reach = &r }
+
+// Reach returns what leads back to what is left out of the result of a call that is not in the log yet.
+func (l *Log) Reach(c ToolCall) Reach {
+	if l.reach != nil {
+		return *l.reach
+	}
+	return ReachBy(append(slices.Clone(l.tools), c.Tool), ReadTool)
+}
+
+// Ran records that a tool ran. One that failed may not exist, or may not be allowed.
+func (l *Log) Ran(tool string) {
+	if !slices.Contains(l.tools, tool) {
+		l.tools = append(l.tools, tool)
+	}
+}
+
 // Compact discards the context after the client summarised it. The user's latest message and the edited
 // files are kept.
 func (l *Log) Compact() { l.events, l.said, l.cut, l.compacted = nil, nil, nil, true }

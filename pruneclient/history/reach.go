@@ -16,13 +16,6 @@ type Reach struct {
 	Files    bool   // it can read files
 }
 
-// The tools of ours that return a text by its id.
-const (
-	ReadTool    = "read"         // what hooks and the proxy of this machine left out
-	GetTool     = "context_get"  // what the proxy left out
-	RecoverTool = "recover_text" // what the proxy of a team left out
-)
-
 // idArguments are the arguments for the id.
 var idArguments = map[string]string{ReadTool: "file_path", GetTool: "segment_id", RecoverTool: "prune_id"}
 
@@ -73,22 +66,4 @@ func (r Reach) Leads(c ToolCall) bool {
 // LeadsToWritten reports the same of the text that a call wrote into a file. Of an edit the file does not tell what was there before.
 func (r Reach) LeadsToWritten(c ToolCall) bool {
 	return r.Recovers() || r.Files && c.Kind == Write && c.File != ""
-}
-
-// SetReach sets what the agent's client or its requests say. Without it the reach is told by the tools that ran so far.
-func (l *Log) SetReach(r Reach) { l.reach = &r }
-
-// Reach returns what leads back to what is left out of the result of a call that is not in the log yet.
-func (l *Log) Reach(c ToolCall) Reach {
-	if l.reach != nil {
-		return *l.reach
-	}
-	return ReachBy(append(slices.Clone(l.tools), c.Tool), ReadTool)
-}
-
-// Ran records that a tool ran. One that failed may not exist, or may not be allowed.
-func (l *Log) Ran(tool string) {
-	if !slices.Contains(l.tools, tool) {
-		l.tools = append(l.tools, tool)
-	}
 }

@@ -5,6 +5,13 @@ import (
 	"strings"
 )
 
+// The tools of ours that return a text by its id.
+const (
+	ReadTool    = "read"         // what hooks and the proxy of this machine left out
+	GetTool     = "context_get"  // what the proxy left out
+	RecoverTool = "recover_text" // what the proxy of a team left out
+)
+
 // allTools is the item of [OtherTools] that stands for every tool.
 const allTools = "all"
 
