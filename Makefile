@@ -16,7 +16,7 @@
 # make live       recorded sessions through the running proxy, beside what replay says (FIXTURES=folder)
 # make plan       chooses the planner's constants by folds of repositories (FIXTURES=folder)
 # make wire       whether clients get the same bytes from this program as from another build (BEFORE=path)
-# make house      lines per room, circles of files, unused exports (BEFORE=another checkout for a column of its own)
+# make house      lines per room, circles of files, what may only shrink (BEFORE=another checkout for a column of its own)
 # make site       docs/ as a site in .cache/site, where hugo is here
 # make picture    the picture of the README
 # make pictures   those of docs/VIEW.md and the README's window, drawn by Chromium from a session that is played

@@ -1,6 +1,7 @@
 // Command house measures how the product's module is built: lines per room, the share of cmd, circles of files, the
 // longest chain of imports, and exported names that no other package uses. It prints a table in Markdown. With -before,
-// the folder of another checkout, it prints both. With -circles it prints each package's largest circle of files instead.
+// the folder of another checkout, it prints both. Below it are the sizes that may only fall, with their limits. With -circles
+// it prints each package's largest circle of files instead.
 package main
 
 import (
@@ -46,7 +47,7 @@ func run(before string) error {
 		}
 		fmt.Println()
 	}
-	return nil
+	return printSizes(".")
 }
 
 // printCircles prints the circles of more than one file.
