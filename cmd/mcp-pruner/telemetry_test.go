@@ -267,7 +267,7 @@ func (o *observed) post(url, body string) string {
 
 // messages sends a conversation whose last message is the result of a read.
 func (o *observed) messages() {
-	body, err := json.Marshal(map[string]any{"model": "claude", "max_tokens": 10, "messages": []any{
+	body, err := json.Marshal(map[string]any{"model": "claude-opus-5", "max_tokens": 10, "tools": []any{map[string]any{"name": "Bash"}}, "messages": []any{
 		map[string]any{"role": "user", "content": about},
 		map[string]any{"role": "assistant", "content": []any{map[string]any{
 			"type": "tool_use", "id": "toolu_1", "name": "Read", "input": map[string]any{"file_path": filepath.Join(o.root, "limits.go")},

@@ -1,6 +1,7 @@
 package lineprune
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -131,4 +132,23 @@ func TestWordsOfAFailureThatIsNotThereSayLess(t *testing.T) {
 	asked := confidenceIn(t, log, "Does the tenant have a lease?")
 	feared := confidenceIn(t, log, "Why does the tenant have a lease?")
 	require.InDelta(t, asked/(1-asked)/tuning.Elsewhere, feared/(1-feared), 1e-9)
+}
+
+// A linter puts a mark before each finding, as test runners do before failing tests. Its findings are not all kept.
+func TestFindingsOfALinterAreNoFailingTests(t *testing.T) {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, "src/module%d.ts:%d:2 lint/suspicious/useAwait ━━━━━━━━━━━━\n\n  × This async function %d lacks an await expression.\n\n", i, i+7, i)
+		for n := range 6 {
+			fmt.Fprintf(&b, "  > %d │ \tasync load%d(id: string) { failed(%d) }\n", i+n, i, n)
+		}
+		b.WriteString("\n  i Remove this async modifier, or add an await expression in the function.\n\n")
+	}
+	findings := b.String() + "Checked 312 files in 208ms. No fixes applied.\nFound 40 errors.\n"
+
+	result := prune(t, findings, "errors of useAwait", Logs, Options{})
+
+	require.Less(t, len(result.Kept), result.Total/2)
+	tests := findings + "Tests  40 failed | 12 passed (52)\n"
+	require.Greater(t, len(prune(t, tests, "errors of useAwait", Logs, Options{}).Kept), len(result.Kept))
 }

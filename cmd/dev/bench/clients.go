@@ -116,7 +116,8 @@ func history(n int) []byte {
 			map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id,
 				"content": strings.Repeat(fmt.Sprintf("line of the output of call %d, \"quoted\" and more\n", i), 160)}}})
 	}
-	body, err := json.Marshal(map[string]any{"model": "claude", "system": strings.Repeat("You are an agent. ", 2000), "messages": messages})
+	body, err := json.Marshal(map[string]any{"model": "claude-opus-5", "system": strings.Repeat("You are an agent. ", 2000),
+		"tools": []any{map[string]any{"name": "Bash"}}, "messages": messages})
 	if err != nil {
 		panic(err) // impossible: strings and maps can be encoded
 	}

@@ -17,17 +17,25 @@ type verdicts struct {
 	ends   []string
 }
 
-func verdictsOf(section string) func() *verdicts {
+func verdictsOf(section string, more ...string) func() *verdicts {
 	return sync.OnceValue(func() *verdicts {
 		v := &verdicts{timed: tuning.Parts("logs", section+"-timed"), ends: tuning.Parts("logs", section+"-ends")}
-		for _, start := range tuning.Parts("logs", section) {
-			v.starts[start[0]] = append(v.starts[start[0]], start)
+		for _, section := range append(more, section) {
+			for _, start := range tuning.Parts("logs", section) {
+				v.starts[start[0]] = append(v.starts[start[0]], start)
+			}
 		}
 		return v
 	})
 }
 
-var failing, passing = verdictsOf("failing"), verdictsOf("passing")
+var failing, passing = verdictsOf("failing", "failing-marks"), verdictsOf("passing")
+
+// marks stand before the names of failing tests, and before the findings of linters.
+var marks = sync.OnceValue(func() []string { return tuning.Parts("logs", "failing-marks") })
+
+// Marked reports whether a line names a failing test by a mark alone, so that it is one only in a run of tests.
+func Marked(line string) bool { return beginsWith(line[words.FirstVisible(line):], marks()) }
 
 // perhapsFailing are the beginnings of lines that name a failing test if its block follows.
 var perhapsFailing = sync.OnceValue(func() []string { return tuning.Parts("logs", "failing-perhaps") })
@@ -94,9 +102,9 @@ func titleOf(line string) int {
 // NamesFailing reports whether a line names a failing test, or may do so.
 func NamesFailing(line string) bool { return titleOf(line) != noTitle }
 
-// CountsFailing reports whether a line sums up a run that had failures.
+// CountsFailing reports whether a line sums up a run that had failures. A quoted line of source does not.
 func CountsFailing(line string) bool {
-	return len(line) <= tuning.LongestVerdict && strings.Contains(strings.ToLower(line), "fail") && failures().MatchString(line)
+	return !excerpt(line) && len(line) <= tuning.LongestVerdict && strings.Contains(strings.ToLower(line), "fail") && failures().MatchString(line)
 }
 
 // failures matches a number of failures: "2 failing", "1 tests failed", "Failures: 1", "failures=1", "# fail 1". In prose, as in

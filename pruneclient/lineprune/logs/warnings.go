@@ -57,8 +57,8 @@ func excerpt(line string) bool {
 	if t == "..." {
 		return true
 	}
-	t = strings.TrimLeft(t, "0123456789 ")
-	return beginsWith(t, []string{"|", "--> ", "= note:", "= help:"})
+	t = strings.TrimLeft(t, "0123456789> ")
+	return beginsWith(t, []string{"|", "│", "--> ", "= note:", "= help:"})
 }
 
 func beginsWith(t string, starts []string) bool {

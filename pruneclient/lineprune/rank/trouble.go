@@ -74,7 +74,11 @@ func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.
 
 // failing finds the failing tests' entries, which are trouble whatever words they have.
 func (r *Relevance) failing(d *doc.Document, o structure.Outline) {
+	counted := slices.ContainsFunc(d.Lines, logs.CountsFailing)
 	for u, unit := range o.Units {
+		if !counted && logs.Marked(d.Lines[unit.Start]) {
+			continue
+		}
 		if end, ok := logs.Failing(d, unit); ok {
 			r.Failing = append(r.Failing, [2]int{unit.Start, end})
 			r.entry[u], r.Alarmed[u] = 1, true
