@@ -96,7 +96,7 @@ func (r Request) cutAnyway(res lineprune.Result) bool {
 		return false
 	}
 	return slices.ContainsFunc(res.Warnings, func(w string) bool {
-		return w == lineprune.LowConfidence || w == lineprune.NoGain || w == lineprune.IsDiff || w == lineprune.HasConflict
+		return w == lineprune.LowConfidence || w == lineprune.NoGain || w == lineprune.IsDiff || w == lineprune.HasConflict || w == lineprune.AskedWhole
 	})
 }
 
