@@ -226,7 +226,7 @@ func (c *client) called() error {
 	for _, step := range c.history {
 		messages = c.add(messages, step)
 	}
-	body := []byte(encode(object(c.body(messages, c.system, []any{object{"name", "tool"}}))))
+	body := []byte(encode(object(c.body(messages, c.system, []any{object{"name", "Bash"}}))))
 	request, err := http.NewRequest(http.MethodPost, c.address+c.path, bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func script(dir string) []Tool {
 	return []Tool{
 		small("git status --short", " M store.go\n"), tests(1), read,
 		{Why: "Who else writes retries?", Name: "Bash", Args: map[string]any{"command": "grep -rn 'retries\\|write' store"}, Out: grep.String()},
-		small("wc -l store/store.go", "889 store/store.go\n"), tests(400), small("git diff --stat", " store.go | 2 +-\n"), tests(900),
+		small("sed -i 's/retries * 2/retries + 1/' store/store.go", ""), tests(400), small("sed -i 's/retries + 1/retries/' store/store.go", ""), tests(900),
 	}
 }
 
