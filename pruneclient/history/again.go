@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // mostCut bounds the number of calls with a cut result that a log remembers.
@@ -54,6 +55,17 @@ func (c ToolCall) Again(earlier ToolCall) bool {
 			firstText(c.args, focus) == firstText(earlier.args, focus)
 	}
 	return c.Tool == earlier.Tool && c.Command == earlier.Command && sameArguments(c.args, earlier.args)
+}
+
+// Unchanged reports whether a result says, in place of the lines that a read asked for, only that they are as an earlier read showed
+// them.
+func (c ToolCall) Unchanged(result string) bool {
+	return c.Kind == Read && slices.ContainsFunc(agent.ClaudeUnchanged, func(words string) bool { return strings.HasPrefix(result, words) })
+}
+
+// SameRead reports whether two calls read the same lines of a file by a tool for that.
+func (c ToolCall) SameRead(other ToolCall) bool {
+	return c.Kind == Read && other.Kind == Read && c.Again(other) && other.Again(c)
 }
 
 // focus is the argument of this program's tools that says what the caller wants to know.

@@ -330,7 +330,7 @@ func (w *walk) item(r *wire.Result) planner.Item {
 func (w *walk) add(r *wire.Result) {
 	item := w.item(r)
 	item.Tokens = w.size(r, item.Tokens)
-	item.Pinned = r.Fixed || w.bound(r) || !leads(w.reach, r, w.calls[r.Index]) || w.isPinned(r.Key)
+	item.Pinned = r.Fixed || w.bound(r) || !leads(w.reach, r, w.calls[r.Index]) || w.refers(r) || w.isPinned(r.Key)
 	add := w.session.Add
 	if !r.Arguments && w.broughtBack(r, item) {
 		add = w.session.AddAgain

@@ -138,6 +138,9 @@ func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool
 	var entries []archive.Entry
 	var of []int // the change of each entry
 	for i, ch := range changes {
+		if ch.id != "" {
+			continue
+		}
 		text := w.Text(ch.result)
 		if id, e := w.cutBefore(ctx, text); e.Shows(text) { // once the text is cleared, the same id brings the original back
 			changes[i].id = id
@@ -232,13 +235,14 @@ func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry 
 	return e
 }
 
-// prune prunes new results, using the session's history so far.
+// prune prunes new results, using the session's history so far, and completes those that refer to replaced ones.
 func (w *walk) prune(ctx context.Context) {
 	last := len(w.Turns) - 1
-	if !w.Prunes {
-		return
-	}
 	for _, r := range w.Turns[last].Results {
+		if whole, id := w.whole(r); whole != "" {
+			w.pruned = append(w.pruned, change{result: r, write: func(string) string { return whole }, id: id, why: "unchanged"})
+			continue
+		}
 		if write := w.cut(ctx, r); write != nil {
 			w.pruned = append(w.pruned, change{result: r, write: write, why: "fresh"})
 		}
@@ -248,7 +252,7 @@ func (w *walk) prune(ctx context.Context) {
 // cut returns a function that writes a new result without the parts that the agent is not looking for, or nil if the
 // result stays whole. The way back is part of the header and is never searched for in the text, which may contain anything.
 func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string {
-	if r.Fixed || w.bound(r) || r.Bytes < history.MinTokens { // a token has at least one byte
+	if !w.Prunes || r.Fixed || w.bound(r) || r.Bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
 	if id, _ := w.cutBefore(ctx, w.Text(r)); existing.IsCut(w.Text(r)) && (existing.CutID(w.Text(r)) == "" || id != "") {

@@ -150,8 +150,8 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 	return cut, nil
 }
 
-// repeats reports whether the header may say that the same call again brings all. Claude Code answers a second Read of a file itself:
-// that nothing has changed.
+// repeats reports whether the header may say that the same call again brings all. Some versions of Claude Code answer a second Read of
+// a file themselves, that nothing has changed, which a hook or the proxy then has to complete.
 func (r Result) repeats() bool {
 	return r.Call.Shows() && !(r.Call.Kind == history.Read && r.Body.NumberedByClaude())
 }

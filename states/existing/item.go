@@ -14,6 +14,9 @@ var kinds = map[history.Kind]planner.Kind{
 
 // Item returns a call's result in the form of the planner. text is what the call returned, of which tokens are in the prompt.
 func Item(call history.ToolCall, args map[string]any, text string, size int) planner.Item {
+	if call.Unchanged(text) { // it does not show the file
+		return planner.Item{Kind: planner.Other, Tokens: size}
+	}
 	item := planner.Item{Kind: kinds[call.Kind], Tokens: size, Stub: tokens.Claude(StubOf(call, args, text, ExampleWay))}
 	if item.Path, _, _ = call.FileRead(); item.Path != "" {
 		item.Kind = planner.File

@@ -98,7 +98,8 @@ func (c *Call) readOutput(response any, kind string) bool {
 	case "read":
 		file := r.Child("file")
 		c.Text, c.First, c.Numbered = file.Text("content"), file.Integer("startLine"), true
-		return r.Text("type") == "text"
+		c.Unchanged = r.Text("type") == "file_unchanged" && r.Text("source") == "" // else it stands in the prompt
+		return r.Text("type") == "text" || c.Unchanged
 	case "grep":
 		c.Text = r.Text("content")
 		return r.Text("mode") == "content"
@@ -119,9 +120,13 @@ func answerClaude(m Message, kind string, r Replacement) any {
 		if !ok {
 			return nil
 		}
-		file := with(shape.Child("file"), map[string]any{"content": part.Text, "numLines": part.Count, "startLine": part.First})
-		output["updatedToolOutput"] = with(shape, map[string]any{"file": file})
-		output["additionalContext"] = part.Note
+		file := map[string]any{"totalLines": part.First + part.Count - 1} // it is missing where the client says that nothing has changed
+		maps.Copy(file, shape.Child("file"))
+		maps.Copy(file, map[string]any{"content": part.Text, "numLines": part.Count, "startLine": part.First})
+		output["updatedToolOutput"] = with(shape, map[string]any{"type": "text", "file": file})
+		if part.Note != "" {
+			output["additionalContext"] = part.Note
+		}
 	default:
 		output["updatedToolOutput"] = []any{map[string]any{"type": "text", "text": r.Text}}
 		if _, ok := m["tool_response"].(string); ok {
@@ -182,3 +187,7 @@ func without(object map[string]any, names ...string) map[string]any {
 	}
 	return object
 }
+
+// ClaudeUnchanged are the beginnings of what Claude Code shows its model, up to some version between 2.1.219 and 2.1.329, where a
+// Read asks for the lines that the latest Read of the file has shown, and the file's time has not changed.
+var ClaudeUnchanged = []string{"File unchanged since last read.", "Wasted call \u2014 file unchanged since your last Read."}

@@ -106,6 +106,8 @@ type Call struct {
 	Clipped bool   // the whole is in the transcript
 	Shown   *Ends  // ToolFailed: what it shows of a text that it cut in the middle
 
+	Unchanged bool // the model would be sent no text, only that the lines are as an earlier read showed them
+
 	// Of clients without a readable transcript.
 	Prompt string
 	Said   []string // the agent's messages, in order

@@ -55,6 +55,10 @@ func run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (
 	s.tools = only
 	message := object(raw)
 	call, occasion := c.Hooks.Read(message, kindOf)
+	if call.Unchanged {
+		_, _ = out.Write(s.whole(c, message, finished{Call: call})) // also where hooks have been turned off since the cut
+		return
+	}
 	if s.stays(call, occasion) {
 		return
 	}

@@ -38,7 +38,7 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 		f.Transcript = s.transcriptOf(c, f.Session)
 	}
 	if f.Transcript != "" {
-		session = s.transcript(c, f, r.Call)
+		session = s.transcript(c, f, r.Call, func(session sessions.Session) history.Need { return needsOf(session, f.ID, r.Call) })
 		feed(&log, session.Steps, f.ID, s.cutIn(f.Session, r.Call))
 	}
 	if f.Statusless {
@@ -86,8 +86,7 @@ func (s state) transcriptOf(c *agent.Client, session string) string {
 // transcript reads the session up to the call. Clients write their transcripts shortly after they run hooks, so it waits
 // for a call that is not there yet, unless the call itself says what it is for. In front of a session's first call even the
 // file can be missing. A client that does not tell the call's id writes the call: the last one of that tool without a result.
-func (s state) transcript(c *agent.Client, f *finished, call history.ToolCall) sessions.Session {
-	needs := func(session sessions.Session) history.Need { return needsOf(session, f.ID, call) }
+func (s state) transcript(c *agent.Client, f *finished, call history.ToolCall, needs func(sessions.Session) history.Need) sessions.Session {
 	var session sessions.Session
 	size, late := int64(-1), lateBy
 	if c.Transcripts.Of != nil {

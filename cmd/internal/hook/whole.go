@@ -1,0 +1,73 @@
+package hook
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+)
+
+// Some versions of Claude Code answer a second Read of the same lines of a file with words: that the result of the first one still
+// holds. The client does not know that a hook cut that result.
+
+// whole answers such a Read with all the lines of the first one, if a hook cut that. nil leaves the client's words.
+func (s state) whole(c *agent.Client, message agent.Message, f finished) []byte {
+	id := s.cutBefore(c, &f)
+	if id == "" {
+		return nil
+	}
+	text, first, err := archive.In(s.dir).Get(id, s.project(f.Folder))
+	if err != nil {
+		return nil
+	}
+	part := agent.Part{Text: text, First: first, Count: strings.Count(text, "\n") + 1}
+	answer, err := json.Marshal(c.Hooks.Answer(message, kindOf(f.Tool), agent.Replacement{
+		Text: text, Part: func() (agent.Part, bool) { return part, true },
+	}))
+	if err != nil {
+		return nil
+	}
+	return answer
+}
+
+// cutBefore returns the id of the original of the latest read of the same lines, "" if no hook cut it.
+func (s state) cutBefore(c *agent.Client, f *finished) (id string) {
+	call := history.ParseCall(f.Tool, f.Args)
+	session := s.transcript(c, f, call, func(session sessions.Session) history.Need {
+		if showing(session.Steps, f.ID, call) != "" {
+			return history.NeedsNothing
+		}
+		return history.NeedsEvents
+	})
+	use := showing(session.Steps, f.ID, call)
+	if use == "" {
+		return ""
+	}
+	for _, n := range notes.Of(s.dir, f.Session) {
+		if n.Call == use && !n.Back {
+			id = n.ID
+		}
+	}
+	return id
+}
+
+// showing returns the id of the latest call that read the same lines as the one with an id and was shown more than that they are
+// unchanged, "" if there is none.
+func showing(steps []sessions.Step, id string, call history.ToolCall) string {
+	words := map[string]bool{id: true} // calls whose results are not the lines
+	for _, step := range slices.Backward(steps) {
+		other := history.ParseCall(step.Tool, step.Args)
+		switch {
+		case step.Kind == sessions.Result && (step.Err || other.Unchanged(step.Out)):
+			words[step.ID] = true
+		case step.Kind == sessions.Use && !words[step.ID] && call.SameRead(other):
+			return step.ID
+		}
+	}
+	return ""
+}
