@@ -255,6 +255,9 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 	if !w.Prunes || r.Fixed || w.bound(r) || r.Bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
+	if w.cutByHook(r) {
+		return nil
+	}
 	if id, _ := w.cutBefore(ctx, w.Text(r)); existing.IsCut(w.Text(r)) && (existing.CutID(w.Text(r)) == "" || id != "") {
 		return nil
 	}
@@ -287,7 +290,7 @@ func (w *walk) log(turn int) *history.Log {
 			if i > turn-20 {
 				log.Result(w.calls[r.Index], w.Text(r))
 			}
-			if w.shown[r.Index] != nil || existing.IsCut(w.Text(r)) {
+			if w.shown[r.Index] != nil || existing.IsCut(w.Text(r)) || w.cutByHook(r) {
 				log.Cut(w.calls[r.Index])
 			}
 		}

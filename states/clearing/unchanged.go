@@ -3,7 +3,9 @@ package clearing
 import (
 	"slices"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -38,6 +40,11 @@ func (w *walk) whole(r *wire.Result) (text, id string) {
 		}
 	}
 	return "", ""
+}
+
+// cutByHook reports whether a result may be a read that a hook cut: a note beside the results of its turn says so.
+func (w *walk) cutByHook(r *wire.Result) bool {
+	return w.calls[r.Index].Kind == history.Read && slices.ContainsFunc(w.Words(r.Turn), existing.IsNote)
 }
 
 // shownAs returns what replaces a result.

@@ -245,7 +245,15 @@ func NoteFits(note string) bool { return units(note) <= MaxNote }
 
 // NoteFrame returns the text that Claude Code puts around a hook's additional context.
 func NoteFrame(tool, note string) string {
-	return "<system-reminder>\nPostToolUse:" + tool + " hook additional context: " + note + "\n</system-reminder>"
+	return "<system-reminder>\nPostToolUse:" + tool + noteHead + note + "\n</system-reminder>"
+}
+
+const noteHead = " hook additional context: "
+
+// IsNote reports whether a text is the note of a pruned read in that frame. It stands beside the results and does not say of which.
+func IsNote(text string) bool {
+	_, note, framed := strings.Cut(text, "PostToolUse:Read"+noteHead)
+	return framed && IsCut(note)
 }
 
 // Sent returns the text that a client's model is sent in place of a result. noted is Result.Noted.

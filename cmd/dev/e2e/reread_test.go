@@ -12,18 +12,27 @@ import (
 )
 
 // TestReadingAFileAgainBringsAllOfIt proves that Claude Code's model, which was shown a part of a file, gets all of it by the same Read
-// again, through the hook and through the proxy. A version that answers a Read of unchanged lines itself may do so from then on.
+// again, through the hook, through the proxy, and where there are both. From then on a version that answers a Read of unchanged lines
+// itself may do so.
 func TestReadingAFileAgainBringsAllOfIt(t *testing.T) {
+	prunes := func(w *world) {
+		p := &gcProxy{w: w, store: filepath.Join(t.TempDir(), "ledger.db"), options: []string{"--policy", "both"}}
+		p.start()
+		w.t.Cleanup(p.kill)
+		w.through(p)
+	}
 	doors := map[string]func(w *world) (run func() string){
 		"hook": func(w *world) func() string {
 			w.ours("init", "claude")
 			return func() string { return w.claude() }
 		},
+		"both": func(w *world) func() string {
+			w.ours("init", "claude")
+			prunes(w)
+			return func() string { return w.claude() }
+		},
 		"proxy": func(w *world) func() string {
-			p := &gcProxy{w: w, store: filepath.Join(t.TempDir(), "ledger.db"), options: []string{"--policy", "both"}}
-			p.start()
-			t.Cleanup(p.kill)
-			w.through(p)
+			prunes(w)
 			return w.alone
 		},
 	}

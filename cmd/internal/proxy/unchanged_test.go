@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
 // rereads is a history in which a file is read, commands run, and the same lines are read again: the client says that they are
@@ -41,7 +43,9 @@ func rereads(between, again int) []byte {
 // readsIn returns the results of reads in a request.
 func readsIn(t *testing.T, body []byte) (texts []string) {
 	t.Helper()
-	var r struct{ Messages []struct{ Content json.RawMessage } }
+	var r struct {
+		Messages []struct{ Content json.RawMessage }
+	}
 	require.NoError(t, json.Unmarshal(body, &r))
 	last := "" // the tool that the latest call used
 	for _, m := range r.Messages[1:] {
@@ -79,6 +83,34 @@ func TestAnUnchangedFileIsShownWholeIfItsReadWasReplaced(t *testing.T) {
 		assert.Contains(t, readsIn(t, third)[2], "Wasted call", "%s: the model has the lines", policy)
 		assert.True(t, string(sent) == string(newRig(t, file, policy).post(t, messagesPath, rereads(between, 1))), "%s: after a restart", policy)
 		assert.True(t, bytes.HasPrefix(third, sent[:len(sent)-len(`]}`)]), "%s: what was sent stays", policy)
+	}
+}
+
+// Of a read that a hook cut, the header stands beside the result. The proxy does not cut it further, and the same read again comes whole.
+func TestAReadThatAHookCutComesWholeAgain(t *testing.T) {
+	read := func(id, out string, beside ...any) []any {
+		return []any{
+			map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": id, "name": "Read", "input": map[string]any{"file_path": "/r/a.go"}}}},
+			map[string]any{"role": "user", "content": append([]any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": out}}, beside...)},
+		}
+	}
+	whole := readsIn(t, rereads(0, 0))[0]
+	part := whole[:strings.Index(whole, "601\t")]
+	note := existing.NoteFrame("Read", existing.Header(existing.Cut{Kept: make([]int, 600), Total: 901}, existing.ExampleWay))
+	for name, c := range map[string]struct {
+		beside []any
+		stays  bool
+	}{
+		"cut by a hook": {[]any{map[string]any{"type": "text", "text": note}}, true},
+		"whole":         {nil, false},
+	} {
+		r := newRig(t, database(t), Both)
+		m := append([]any{map[string]any{"role": "user", "content": "where is the queue flushed"}}, read("t1", part, c.beside...)...)
+		for _, again := range [][]any{nil, read("t2", whole)} {
+			m = append(m, again...)
+			body := ordered("model", "claude", "tools", []any{map[string]any{"name": "Read"}, map[string]any{"name": "Bash"}}, "messages", m)
+			assert.Equal(t, c.stays, string(body) == string(r.post(t, messagesPath, body)), name)
+		}
 	}
 }
 
