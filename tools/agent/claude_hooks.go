@@ -54,6 +54,7 @@ func readClaude(m Message, kind func(string) string) (Call, Occasion) {
 	}
 	c.SpillIn = claudeResults(c)
 	if c.Agent != "" {
+		c.Role, c.Parent = m.Text("agent_type"), c.Transcript
 		c.Transcript = agentTranscript(m, c)
 	}
 	if m.Text("hook_event_name") == "PostToolUseFailure" {

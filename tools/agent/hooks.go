@@ -91,6 +91,8 @@ type Call struct {
 	Folder     string // the agent's
 	Transcript string
 	Agent      string // the sub-agent's id; "": the main thread
+	Role       string // what the sub-agent is, as its definition says
+	Parent     string // the transcript of the session around a sub-agent
 	ID         string // of the tool call
 	Tool       string
 	Args       map[string]any

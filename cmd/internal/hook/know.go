@@ -65,10 +65,48 @@ func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) 
 	for _, tool := range f.Ran {
 		log.Ran(tool)
 	}
+	if f.Role != "" && !log.Reach(r.Call).Recovers() {
+		if tool := s.shellOf(c, f); tool != "" {
+			log.Ran(tool)
+		}
+	}
 	if !r.Know(&log, s.others).Prune {
 		return "", false
 	}
 	return existing.BackOf(log.Reach(r.Call), func() string { return s.wayBack(c.Name) }), true
+}
+
+// shellOf returns a tool that runs commands, as far as a sub-agent has one from its first call on: its definition says so, and the
+// session around it has run one, so that no rule denies it. "": not known.
+func (s state) shellOf(c *agent.Client, f *finished) (tool string) {
+	own, err := setup.Home{Lookup: s.lookup}.Folder(c.Files.Folder)
+	folders := []string{filepath.Join(own, "agents")}
+	for at := s.project(f.Folder); filepath.IsAbs(at); at = filepath.Dir(at) {
+		folders = append(folders, filepath.Join(at, ".claude", "agents"))
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if err != nil || !agent.ClaudeShell(f.Role, append(folders, filepath.Join(f.Folder, ".claude", "agents"))...) {
+		return ""
+	}
+	session, _ := sessions.Tail(f.Parent, c.Name, "", func(session sessions.Session) history.Need { // after an error, what has been read
+		if shellIn(session.Steps) == "" {
+			return history.NeedsEvents
+		}
+		return history.NeedsNothing
+	})
+	return shellIn(session.Steps)
+}
+
+// shellIn returns a tool by which a session has run a command, "" if it has not.
+func shellIn(steps []sessions.Step) string {
+	for _, step := range steps {
+		if step.Kind == sessions.Result && !step.Err && history.ReachBy([]string{step.Tool}).Commands {
+			return step.Tool
+		}
+	}
+	return ""
 }
 
 // transcriptOf returns the path of the transcript of a session whose client does not tell it, "" if there is none.

@@ -1,7 +1,10 @@
 package hook
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,5 +53,49 @@ func TestWhatIsCutCanBeHadBack(t *testing.T) {
 			continue
 		}
 		require.Contains(t, answer, c.way, "%v", c)
+	}
+}
+
+// A sub-agent that has run no command yet can run one if its definition gives it the tool and the session around it has used that.
+func TestASubAgentHasTheToolsOfItsDefinition(t *testing.T) {
+	var matches strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&matches, "src/file%d.go:%d:\tcall%d(request)\n", i/10, i, i)
+	}
+	matches.WriteString("src/ledger.go:12:func openLedger(path string)\n")
+	for _, c := range []struct {
+		role, top string // what the definition says
+		before    string // tool that the session used
+		cut       bool
+	}{
+		{"looker", "tools: Read, Grep, Bash\n", "Bash", true},
+		{"looker", "tools:\n  - Read\n  - Bash\n", "Bash", true},
+		{"looker", "tools: Read, Bash\n", "Edit", false},
+		{"looker", "tools: Read, Grep\n", "Bash", false},
+		{"looker", "tools: Read, Bash(git log:*)\n", "Bash", false},
+		{"looker", "", "Bash", true},
+		{"looker", "disallowedTools: Bash\n", "Bash", false},
+		{"Explore", "tools: Read\n", "Bash", true},
+		{"unknown", "tools: Read, Bash\n", "Bash", false},
+		{"", "tools: Read, Bash\n", "Bash", false},
+	} {
+		w := newWorld(t)
+		w.sayAfter(question, c.before, false)
+		folder := filepath.Join(w.state, "agents")
+		require.NoError(t, os.MkdirAll(folder, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "a.md"), []byte("---\nname: looker\ndescription: looks\n"+c.top+"---\nLook.\n"), 0o600))
+		w.env = append(w.env, "CLAUDE_CONFIG_DIR="+w.state)
+		m := w.message("Grep", map[string]any{"pattern": "request|Ledger", "output_mode": "content"},
+			map[string]any{"mode": "content", "content": matches.String(), "numLines": 901, "filenames": []any{}})
+		m["agent_id"], m["agent_transcript_path"] = "a1", filepath.Join(w.state, "agent-a1.jsonl")
+		if c.role != "" {
+			m["agent_type"] = c.role
+		}
+		line, err := json.Marshal(map[string]any{"type": "assistant", "isSidechain": true, "agentId": "a1", "message": map[string]any{"id": "m1", "content": []any{
+			map[string]any{"type": "text", "text": question}, map[string]any{"type": "tool_use", "id": "t1", "name": "Grep", "input": map[string]any{}}}}})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(w.state, "agent-a1.jsonl"), append(line, '\n'), 0o600))
+		answer := w.hook([]string{"claude"}, m)
+		require.Equal(t, c.cut, strings.Contains(answer, " recover prn_"), "%v: %.200s", c, answer)
 	}
 }
