@@ -221,6 +221,7 @@ func TestByKeyboard(t *testing.T) {
 	tabTo("events")
 	require.NoError(t, b.Key(chromium.Down))
 	tabTo("Copy the command")
+	until(t, b, `document.querySelectorAll('#lines .row').length > 5`)
 	tabTo("lines")
 	require.NoError(t, b.Key(chromium.Down))
 	until(t, b, `document.querySelector('.full').textContent.length > 5`)
