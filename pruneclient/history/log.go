@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ type Log struct {
 	prompt    string         // the user's latest message
 	compacted bool           // the client summarised the context: earlier events do not count
 	edited    map[string]int // by cleaned path: the turn of the last edit
+	edits     edits          // in the current context
 	cut       []ToolCall     // calls whose results were cut and cannot have changed since
 	tools     []string       // that ran, by the client's names
 	reach     *Reach         // nil: told by tools
@@ -94,9 +96,13 @@ func (l *Log) edit(c ToolCall) {
 		l.edited = map[string]int{}
 	}
 	l.edited[clean(c.File)] = l.turn
+	if l.edits == nil {
+		l.edits = edits{}
+	}
 	var text []string
 	for _, r := range c.Replace {
 		text = append(text, r.Old, r.New)
+		l.edits.note(cmp.Or(r.File, c.File), r, c.Kind == Write)
 		if r.File != "" {
 			l.edited[clean(r.File)] = l.turn
 		}
@@ -141,7 +147,7 @@ func (l *Log) Ran(tool string) {
 
 // Compact discards the context after the client summarised it. The user's latest message and the edited
 // files are kept.
-func (l *Log) Compact() { l.events, l.said, l.cut, l.compacted = nil, nil, nil, true }
+func (l *Log) Compact() { l.events, l.said, l.cut, l.edits, l.compacted = nil, nil, nil, nil, true }
 
 // Need says which earlier steps would change what a log tells a pruner.
 type Need int

@@ -27,6 +27,7 @@ type Result struct {
 	Said     string              // the agent's sentence before the call
 	Prompt   string              // the user's latest message
 	Careful  bool                // prune only lines that are very unlikely to be needed
+	Own      [][2]int            // of a diff, the first and last lines of the hunks that are the agent's own edits
 
 	// Most is the number of tokens that a text may keep of which the client itself would show only a part; 0: the text would be
 	// shown whole. Something is then selected from it, whatever it is.
@@ -53,6 +54,7 @@ func (r *Result) Know(log *history.Log, others history.OtherTools) history.Decis
 		words.About = ""
 		r.Question = r.Call.About + ". " + log.Question(words)
 	}
+	r.Own = log.OwnHunks(r.Call, r.Body.Lines)
 	decision := log.Decide(r.Call, r.Body.Tokens(), others)
 	r.Careful = decision.Careful
 	return decision
@@ -140,6 +142,9 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 		cut.keepAll()
 	}
 	cut.Clipped = r.isTestLog(res) && r.Body.clips(cut.Kept)
+	if slices.Contains(res.Warnings, lineprune.IsDiff) && !r.reviews(opts.Call) {
+		cut = r.withoutOwn(cut)
+	}
 	if r.Noted && !cut.Whole() {
 		cut = noted(r.Body, cut, res.Scores)
 	}

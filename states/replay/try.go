@@ -84,7 +84,7 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, k Kno
 	}
 	got := attempt{result: index, question: k.Question, decision: k.Decision, lost: k.Lost, body: k.Body}
 	known := existing.Result{
-		Call: r.Parsed, Args: step.Args, Body: got.body, Question: k.Question, Context: k.Context, Careful: got.decision.Careful, Said: k.Said, Prompt: k.Prompt,
+		Call: r.Parsed, Args: step.Args, Body: got.body, Question: k.Question, Context: k.Context, Careful: got.decision.Careful, Said: k.Said, Prompt: k.Prompt, Own: k.Own,
 		Noted: got.body.NumberedByClaude(), Weights: t.weights, Boldness: t.with.Boldness,
 	}
 	t.attempts[index] = t.prune(ctx, got, known)
@@ -92,7 +92,7 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, k Kno
 		k.Cut()
 	}
 	if t.served != nil && ours(r.Kind) && t.asks(index) {
-		known.Asked, known.Careful, known.Context, known.Noted = true, false, k.Served, false
+		known.Asked, known.Careful, known.Context, known.Own, known.Noted = true, false, k.Served, nil, false
 		got.decision.Prune = got.decision.Prune && !k.Asked
 		t.served[index] = t.prune(ctx, got, known)
 		if t.served[index].cuts() {

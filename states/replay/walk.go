@@ -15,6 +15,7 @@ type Known struct {
 	Prompt   string              // the user's latest message
 	Context  []pruneclient.Event // for a pruner that sees the whole session
 	Served   []pruneclient.Event // for this program's server, which sees only its own calls and their questions
+	Own      [][2]int            // hunks of a diff that are the agent's own edits
 	Decision history.Decision    // as if something led back to every text
 	Lost     bool                // by the calls so far nothing would lead back to what is left out
 	Body     existing.Body
@@ -36,7 +37,7 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 		anywhere := log
 		anywhere.SetReach(history.Reach{Commands: true})
 		decision := known.Know(&anywhere, others)
-		return Known{Question: known.Question, Said: known.Said, Prompt: known.Prompt, Context: known.Context, Decision: decision, Lost: lost, Body: known.Body}
+		return Known{Question: known.Question, Said: known.Said, Prompt: known.Prompt, Context: known.Context, Own: known.Own, Decision: decision, Lost: lost, Body: known.Body}
 	}
 	for _, step := range b.Session.Steps {
 		switch step.Kind {

@@ -203,8 +203,8 @@ func cutNowhere(sessions.Step) bool { return false }
 func needsOf(session sessions.Session, id string, call history.ToolCall) history.Need {
 	var log history.Log
 	feed(&log, session.Steps, id, cutNowhere)
-	if !log.Reach(call).Leads(call) {
-		return history.NeedsEvents // a command may have run at any time
+	if !log.Reach(call).Leads(call) || log.NeedsEdits(call) {
+		return history.NeedsEvents // a command may have run at any time, and so an edit
 	}
 	return log.Needs()
 }

@@ -147,7 +147,7 @@ func (s Sources) explain(ctx context.Context, o opened, call, text string, first
 			return nil
 		}
 		r := o.bill.Results[index]
-		known := existing.Result{Call: r.Parsed, Args: step.Args, Body: bodyOf(r, text, first, k), Question: k.Question, Context: k.Context, Said: k.Said, Prompt: k.Prompt,
+		known := existing.Result{Call: r.Parsed, Args: step.Args, Body: bodyOf(r, text, first, k), Question: k.Question, Context: k.Context, Said: k.Said, Prompt: k.Prompt, Own: k.Own,
 			Careful: k.Decision.Careful, Noted: k.Body.NumberedByClaude(), Explain: true}
 		c.Question = k.Question
 		if cut, err := existing.Prune(ctx, known); err == nil {

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,12 +35,34 @@ func AsksForAll(call session.Origin, question string) bool {
 	return false
 }
 
+// AsksForReview reports whether a diff is read for what is in it, rather than to see what there is: the words before the call
+// say so, or ask for all of it, or a sentence of the user's that speaks of a diff or a review does.
+func AsksForReview(call session.Origin, question string) bool {
+	spoken := call.About() + "\n" + call.Said
+	if strings.TrimSpace(spoken) != "" || call.Prompt == "" { // else the question is the user's message
+		spoken += "\n" + question
+	}
+	if AsksForAll(call, question) || reviews(spoken, "") {
+		return true
+	}
+	return reviews(call.Prompt, " review") || reviews(call.Prompt, " diff ")
+}
+
+// reviews reports whether a sentence with a certain word asks for a review.
+func reviews(text, word string) bool {
+	return slices.ContainsFunc(sentences().Split(text, -1), func(sentence string) bool {
+		sentence = normal(sentence)
+		return strings.Contains(sentence, word) && has(sentence, reviewPhrases())
+	})
+}
+
 // sentences matches the end of a sentence. The dot in a file's name does not end one.
 var sentences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?;:]\s+|\n+`) })
 
 var (
-	wantPhrases  = sync.OnceValue(func() []string { return tuning.Parts("english", "asks-for-all") })
-	noneReplacer = sync.OnceValue(func() *strings.Replacer {
+	reviewPhrases = sync.OnceValue(func() []string { return tuning.Parts("english", "asks-for-review") })
+	wantPhrases   = sync.OnceValue(func() []string { return tuning.Parts("english", "asks-for-all") })
+	noneReplacer  = sync.OnceValue(func() *strings.Replacer {
 		var pairs []string
 		for _, phrase := range tuning.Parts("english", "asks-for-none") {
 			pairs = append(pairs, phrase, " ")

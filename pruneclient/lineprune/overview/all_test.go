@@ -66,3 +66,30 @@ func TestWhoAsksForAll(t *testing.T) {
 	page := session.Origin{Tool: "other", Args: map[string]any{"id": "handbook"}, Prompt: "Then fix all other files."}
 	require.False(t, overview.AsksForAll(page, ""), "the tool of another server has no name here that a sentence could have")
 }
+
+func TestWhoReviewsADiff(t *testing.T) {
+	diff := map[string]any{"command": "git diff"}
+	about := map[string]any{"command": "git diff", "description": "Show full diff"}
+	for _, c := range []struct {
+		said, prompt string
+		args         map[string]any
+		want         bool
+	}{
+		{"Let me review the changes", "", diff, true},
+		{"Let me look at every change", "", diff, true},
+		{"I show you the final diff", "", diff, true},
+		{"", "commit this", about, true},
+		{"I commit it now", "Review the changes of the cart", diff, true},
+		{"", "show me the complete diff", diff, true},
+		{"I commit it now", "work through the whole list and then commit", diff, false},
+		{"", "finish the whole list", diff, false},
+		{"Let me look at what changed before the commit", "commit this", diff, false},
+	} {
+		call := session.Origin{Tool: "bash", Args: c.args, Said: c.said, Prompt: c.prompt}
+		question := c.said
+		if question == "" {
+			question = c.prompt
+		}
+		require.Equal(t, c.want, overview.AsksForReview(call, question), c)
+	}
+}

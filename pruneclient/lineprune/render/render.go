@@ -94,7 +94,7 @@ func ShortMarker(b Block) string {
 // JSON. first is the number of the text's first line.
 func Gap(b Block, first int) string {
 	lines := b.lineRange(first)
-	content := cmp.Or(b.names(lines), counted(b.Records, "record"))
+	content := cmp.Or(b.Content, b.names(lines), counted(b.Records, "record"))
 	switch b.Place {
 	case Member:
 		return b.json(quoted(lines) + ": " + quoted(cmp.Or(content, leftOut)))
@@ -108,7 +108,7 @@ func Gap(b Block, first int) string {
 
 // NumberedGap returns the marker of an omitted range among numbered lines, whose numbers show the range.
 func NumberedGap(b Block) string {
-	return joined(gapOpen, cmp.Or(b.names(gapOpen), counted(b.Records, "record")))
+	return joined(gapOpen, cmp.Or(b.Content, b.names(gapOpen), counted(b.Records, "record")))
 }
 
 const (
@@ -206,6 +206,8 @@ func CleanReason(reason string) string {
 type Block struct {
 	Start, End int
 	Reason     string // why it was omitted: one line in the document's language (French), e.g. "hors focus"
+
+	Content string // what a marker says of it; "": names of its openings, or its records
 
 	Records int   // records of structured data that it omits
 	Place   Place // what a marker has to be there
