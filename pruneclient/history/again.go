@@ -18,9 +18,6 @@ const mostCut = 256
 
 // Cut records that the agent was shown only a part of the result of a call. The call was recorded with Use.
 func (l *Log) Cut(c ToolCall) {
-	if c.Kind == Edit || c.Kind == Write { // its arguments were cleared
-		l.edits.forget(c)
-	}
 	if len(l.cut) == mostCut {
 		l.cut = slices.Delete(l.cut, 0, 1)
 	}

@@ -43,14 +43,6 @@ func (e edits) note(file string, r Replacement, all bool) {
 	}
 }
 
-// forget drops what is known of the files of a call. The agent no longer sees what it wrote there.
-func (e edits) forget(c ToolCall) {
-	delete(e, clean(c.File))
-	for _, r := range c.Replace {
-		delete(e, clean(r.File))
-	}
-}
-
 // of returns what is known of a file, which a diff names by its path in the repository.
 func (e edits) of(file string) map[uint64]count {
 	all := map[uint64]count{}

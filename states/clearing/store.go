@@ -314,7 +314,7 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 	}
 	call := w.calls[r.Index]
 	known := existing.Result{Call: call, Args: r.Use.Args, Body: existing.ResultBody(call, w.Text(r))}
-	if _, printed := w.Printed.Find(known.Body.Code()); printed || !known.Know(w.log(r.Turn), w.Others).Prune {
+	if _, printed := w.Printed.Find(known.Body.Code()); printed || !known.Know(w.log(r.Turn, call), w.Others).Prune {
 		return nil
 	}
 	kept, err := existing.Prune(ctx, known)
@@ -324,10 +324,11 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 	return func(way string) string { return existing.Text(known.Body, kept, way) }
 }
 
-// log returns the history before the results of a turn.
-func (w *walk) log(turn int) *history.Log {
+// log returns the history before the results of a turn, for a call in it.
+func (w *walk) log(turn int, call history.ToolCall) *history.Log {
 	log := &history.Log{}
 	log.SetReach(w.reach)
+	edits := log.NeedsEdits(call)
 	for i, t := range w.Turns[:turn] {
 		if i > 0 {
 			log.Turn()
@@ -337,7 +338,7 @@ func (w *walk) log(turn int) *history.Log {
 		}
 		for _, r := range t.Results {
 			log.Say(r.Use.Why)
-			log.Use(w.calls[r.Index])
+			log.Use(w.used(r, edits))
 			if i > turn-20 {
 				log.Result(w.calls[r.Index], w.Text(r))
 			}
@@ -351,6 +352,15 @@ func (w *walk) log(turn int) *history.Log {
 		log.Say(r.Use.Why)
 	}
 	return log
+}
+
+// used returns the call of a result, with the texts that it wrote if they matter and the agent still sees them.
+func (w *walk) used(r *wire.Result, edits bool) history.ToolCall {
+	call, wrote := w.calls[r.Index], r.Use.Wrote
+	if !edits || call.Kind != history.Edit && call.Kind != history.Write || wrote != nil && w.shown[wrote.Index] != nil {
+		return call
+	}
+	return history.ParseCall(r.Use.Tool, w.Written(r.Use))
 }
 
 // LeaveAlone lets every later request of a session through as it comes, also after a restart. With an error only this process

@@ -32,6 +32,7 @@ type Sample struct {
 	heads        []heads
 	as           string // another file, whose result this is too
 	text         string // the result
+	written      string // a file, and below it the text that the agent wrote into it before the call (Claude Code)
 	warning      string // what a compiler may print among the lines; {n} is a number
 }
 
@@ -79,6 +80,8 @@ func parse(file string) (*Sample, error) {
 			}
 		case "result":
 			s.text = expand(string(f.Data))
+		case "written":
+			s.written = expand(string(f.Data))
 		case "warning":
 			s.warning = string(f.Data)
 		case "hook", "server", "proxy", "prune", "left":

@@ -106,9 +106,13 @@ func (s *Sample) Transcript() string {
 				object{"type": "tool_use", "id": "t0", "name": "Bash", "input": object{"command": "true"}}}}},
 			object{"type": "user", "sessionId": "s", "message": object{"role": "user", "content": []any{
 				object{"type": "tool_result", "tool_use_id": "t0", "content": ""}}}},
-			object{"type": "assistant", "sessionId": "s", "message": object{"id": "m1", "content": []any{
-				object{"type": "text", "text": s.words}, object{"type": "tool_use", "id": "t1", "name": s.tool, "input": s.args}}}},
 		}
+		for _, message := range s.write() {
+			lines = append(lines, object{"type": message["role"], "sessionId": "s", "message": message})
+		}
+		lines = append(lines,
+			object{"type": "assistant", "sessionId": "s", "message": object{"id": "m1", "content": []any{
+				object{"type": "text", "text": s.words}, object{"type": "tool_use", "id": "t1", "name": s.tool, "input": s.args}}}})
 	case "codex":
 		item := func(payload object) object { return object{"type": "response_item", "payload": payload} }
 		lines = []any{
@@ -128,16 +132,31 @@ func (s *Sample) Transcript() string {
 	return b.String()
 }
 
+// write returns the messages of Claude Code by which the agent wrote a file before the call, if it did.
+func (s *Sample) write() []object {
+	file, text, ok := strings.Cut(s.written, "\n")
+	if !ok {
+		return nil
+	}
+	return []object{
+		{"role": "assistant", "content": []any{object{"type": "tool_use", "id": "tw", "name": "Write", "input": object{"file_path": file, "content": text}}}},
+		{"role": "user", "content": []any{object{"type": "tool_result", "tool_use_id": "tw", "content": "File created successfully at: " + file}}},
+	}
+}
+
 // Request returns the body of the client's next request to its model's API, and the request's path.
 func (s *Sample) Request() (path, body string) {
 	switch s.client {
 	case "claude":
-		return "/v1/messages", encode(object{"model": "claude", "max_tokens": 100, "tools": []any{object{"name": "Bash"}}, "messages": []any{
-			object{"role": "user", "content": s.prompt},
+		messages := []any{object{"role": "user", "content": s.prompt}}
+		for _, message := range s.write() {
+			messages = append(messages, message)
+		}
+		messages = append(messages,
 			object{"role": "assistant", "content": []any{object{"type": "text", "text": s.words},
 				object{"type": "tool_use", "id": "t1", "name": s.tool, "input": s.args}}},
-			object{"role": "user", "content": []any{object{"type": "tool_result", "tool_use_id": "t1", "content": s.sent()}}},
-		}})
+			object{"role": "user", "content": []any{object{"type": "tool_result", "tool_use_id": "t1", "content": s.sent()}}})
+		return "/v1/messages", encode(object{"model": "claude", "max_tokens": 100, "tools": []any{object{"name": "Bash"}}, "messages": messages})
 	case "codex":
 		return "/v1/responses", encode(object{"model": "gpt-5.5", "tools": []any{object{"type": "function", "name": "exec_command"}}, "input": []any{
 			object{"type": "message", "role": "user", "content": []any{object{"type": "input_text", "text": s.prompt}}},

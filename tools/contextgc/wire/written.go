@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -44,6 +45,18 @@ func (c *Conversation) piece(id string, u *Use, r *Result) {
 	r.ID, r.Use, r.Index, r.Turn = id, u, len(c.Results), len(c.Turns)-1
 	u.Wrote = r
 	c.Results = append(c.Results, r)
+}
+
+// Written returns all arguments of a call, also the texts that it writes. Arguments that are one text, such as a patch, are its input.
+func (c *Conversation) Written(u *Use) (args map[string]any) {
+	raw, text := u.raw.of(c.body), ""
+	if json.Unmarshal(raw, &text) == nil { // JSON within a string, or one text
+		raw = []byte(text)
+	}
+	if json.Unmarshal(raw, &args) != nil {
+		return map[string]any{"input": text}
+	}
+	return args
 }
 
 // inside returns the JSON text of arguments and the span of its value.
