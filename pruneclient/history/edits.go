@@ -63,12 +63,10 @@ func hashOf(line string) uint64 {
 	return h.Sum64()
 }
 
-// OwnHunks returns, of a diff of changes that are not committed, the hunks that consist of the agent's own edits since the
-// context began: their edits put in every added line, took out every removed one, and the diff has no line more often than they did
-// so. Each hunk is its first and its last line after the line "@@", counted from 1. It returns nil for the output of any other call.
-func (l *Log) OwnHunks(c ToolCall, lines []string) (own [][2]int) {
+// hunks returns the hunks of a diff that these edits explain: as [Log.OwnHunks].
+func (e edits) hunks(c ToolCall, lines []string) (own [][2]int) {
 	args, ok := c.diffArgs()
-	if !ok || len(l.edits) == 0 {
+	if !ok || len(e) == 0 {
 		return nil
 	}
 	hunks := hunksOf(lines)
@@ -87,17 +85,11 @@ func (l *Log) OwnHunks(c ToolCall, lines []string) (own [][2]int) {
 		}
 	}
 	for _, h := range hunks {
-		if h.file != "" && h.whole && h.by(l.edits.of(h.file), total[h.file], lines) {
+		if h.file != "" && h.whole && h.by(e.of(h.file), total[h.file], lines) {
 			own = append(own, [2]int{h.from, h.to})
 		}
 	}
 	return own
-}
-
-// NeedsEdits reports whether edits that a log was not told of could have made a part of a call's result.
-func (l *Log) NeedsEdits(c ToolCall) bool {
-	_, ok := c.diffArgs()
-	return ok && !l.compacted
 }
 
 // diffArgs returns the arguments of the diffs in a command that name files or revisions. ok is false if it shows no diff of changes

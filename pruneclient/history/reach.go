@@ -1,7 +1,6 @@
 package history
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,14 +13,6 @@ type Reach struct {
 	Commands bool   // it can run a command
 	Tool     string // our tool that returns a text by its id, and the argument for the id; "": it has none
 	Files    bool   // it can read files
-}
-
-// idArguments are the arguments for the id.
-var idArguments = map[string]string{ReadTool: "file_path", GetTool: "segment_id", RecoverTool: "prune_id"}
-
-// TakesID reports whether one of our tools has an argument of that name for an id.
-func TakesID(argument string) bool {
-	return slices.Contains(slices.Collect(maps.Values(idArguments)), argument)
 }
 
 // ReachBy returns the reach of an agent that has the given tools, by the client's names. ours are the tools of ours that know

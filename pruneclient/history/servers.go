@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -49,4 +50,12 @@ func ofOwnServer(tool string) bool {
 		return strings.Contains(server, "pruner")
 	}
 	return ofServer(tool, "pruner") || ofServer(tool, "mcp-pruner")
+}
+
+// idArguments are the arguments for the id.
+var idArguments = map[string]string{ReadTool: "file_path", GetTool: "segment_id", RecoverTool: "prune_id"}
+
+// TakesID reports whether one of our tools has an argument of that name for an id.
+func TakesID(argument string) bool {
+	return slices.Contains(slices.Collect(maps.Values(idArguments)), argument)
 }

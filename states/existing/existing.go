@@ -96,6 +96,17 @@ func (c *Cut) keepAll() {
 	}
 }
 
+// leaveOut cuts some ranges of a text that stays otherwise.
+func (c *Cut) leaveOut(blocks []lineprune.Block) {
+	if len(blocks) == 0 {
+		return
+	}
+	c.Blocks, c.Kind = blocks, lineprune.Code // of a list of matches gaps are not marked
+	c.Kept = slices.DeleteFunc(c.Kept, func(n int) bool {
+		return slices.ContainsFunc(blocks, func(b lineprune.Block) bool { return b.Start <= n && n <= b.End })
+	})
+}
+
 // DefaultBack is the command by which an agent recovers the original.
 const DefaultBack = "mcp-pruner recover"
 
@@ -142,8 +153,8 @@ func Prune(ctx context.Context, r Result) (Cut, error) {
 		cut.keepAll()
 	}
 	cut.Clipped = r.isTestLog(res) && r.Body.clips(cut.Kept)
-	if slices.Contains(res.Warnings, lineprune.IsDiff) && !r.reviews(opts.Call) {
-		cut = r.withoutOwn(cut)
+	if slices.Contains(res.Warnings, lineprune.IsDiff) {
+		cut.leaveOut(ownBlocks(r.Body.Lines, r.Own, opts.Call, r.Question))
 	}
 	if r.Noted && !cut.Whole() {
 		cut = noted(r.Body, cut, res.Scores)

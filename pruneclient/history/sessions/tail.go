@@ -18,7 +18,7 @@ const (
 	TailBytes = 64 << 20 // bytes from the end
 
 	tailChunk = 256 << 10 // bytes of one read
-	tailLook  = 64 << 10  // bytes of lines after which it is looked whether something is missing
+	tailLook  = 64 << 10  // bytes of lines, or a quarter of those read, after which it is looked whether something is missing
 	maxHeld   = 16 << 20  // bytes of decoded lines, after they have been shortened
 )
 
@@ -66,7 +66,7 @@ func (t *tail) format() format { return formatOf(agent.Named(t.client)) }
 func (t *tail) read(needs func(Session) history.Need) (Session, error) {
 	need := history.NeedsEvents
 	for need == history.NeedsEvents {
-		for look := t.held + tailLook; t.held < look; {
+		for look := t.held + max(tailLook, t.held/4); t.held < look; {
 			line, err := t.back()
 			if err != nil || line == nil {
 				return t.session(), err

@@ -45,6 +45,7 @@ func TestLongArguments(t *testing.T) {
 			r := c.Results[0]
 			assert.True(t, r.Arguments)
 			assert.Same(t, r, c.Results[1].Use.Wrote)
+			assert.Equal(t, args.whole, c.Written(r.Use), path)
 			assert.NotEqual(t, r.Key, c.Results[1].Key)
 			want := body(args.cleared)
 			got := c.Replace([]string{"[gone]", ""})
@@ -67,6 +68,7 @@ func TestOtherArguments(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, c.Results, 2)
 	assert.Equal(t, content, c.Text(c.Results[0]))
+	assert.Equal(t, map[string]any{"input": content}, c.Written(c.Results[0].Use))
 	assert.Equal(t, strings.Replace(patch, inJSON(content), `"[gone]"`, 1), string(c.Replace([]string{"[gone]", ""}).Body))
 	for _, args := range []map[string]any{{"content": "short"}, {"command": content}, {}} {
 		body := `{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":` + inJSON(args) + `}]}]}`
