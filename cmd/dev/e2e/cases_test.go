@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,10 +113,14 @@ func (c hookedClient) numbersAreTrue(t *testing.T) {
 	if c.kept == "func openLedger" {
 		turn.Text = "I look where openLedger counts retries."
 	}
-	w.model.Play(turn, done)
+	turns := []mockmodel.Turn{turn, done}
+	if c.read != "" { // else no command has run that could bring anything back
+		turns = slices.Insert(turns, 0, c.shell("echo ready"))
+	}
+	w.model.Play(turns...)
 	out := c.run(w)
-	require.Len(t, w.results(), 1, out)
-	text := c.shown(w.results()[0])
+	require.Len(t, w.results(), len(turns)-1, out)
+	text := c.shown(w.results()[len(turns)-2])
 	id := prunedID.FindStringSubmatch(string(w.lastRequest()))
 	require.NotNil(t, id, out)
 	assert.Contains(t, text, c.kept)

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -259,7 +260,8 @@ func TestGatewayColdStart(t *testing.T) {
 	d.end()
 	w.write(deaf, "#!/bin/sh\nexec '"+self+"' fake-server hang\n", 0o755)
 	d = converse(w, `{}`, nil, "gateway", "--mode", "group", config)
-	assert.Equal(t, before, d.ask("tools/list", `{}`))
+	hints := regexp.MustCompile(`"annotations":\{[^{}]*\}`) // those of a server that has not answered count as the most careful ones
+	assert.Equal(t, hints.ReplaceAllString(before, ""), hints.ReplaceAllString(d.ask("tools/list", `{}`), ""))
 	assert.Contains(t, d.call("everything", `{"action":"echo","message":"x"}`), "Echo: x")
 	d.end()
 	w.nothingLeft()
