@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type Printed struct{ State string } // the state directory; "": nothing is remem
 const (
 	printedFor   = 5 * time.Minute // a client shows a result at once
 	mostPrinted  = 200_000         // lines of a print
+	mostPrints   = 16              // the oldest are forgotten
 	longPrinted  = 200             // bytes from which on a line may have been cut at either end, where half of that is hashed
 	printedShare = 90              // percent of the bytes of a result that have to stand in a print
 )
@@ -64,8 +66,8 @@ func (p Printed) Find(text string) (id string, ok bool) {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(p.dir(), f.Name()))
-		if err == nil && holds(content, text) {
-			return f.Name()[:strings.LastIndexByte(f.Name(), '_')], true
+		if end := strings.LastIndexByte(f.Name(), '_'); err == nil && end > 0 && holds(content, text) {
+			return f.Name()[:end], true
 		}
 	}
 	return "", false
@@ -113,14 +115,21 @@ func lineSum(line string) uint64 {
 	return h.Sum64()
 }
 
-// sweep removes what is too old.
+// sweep removes what is too old, and the oldest prints where there are too many: each door reads them all.
 func (p Printed) sweep() {
 	files, err := os.ReadDir(p.dir())
 	if err != nil {
 		return
 	}
-	for _, f := range files {
-		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > printedFor {
+	at := func(f os.DirEntry) (at time.Time) {
+		if info, err := f.Info(); err == nil {
+			at = info.ModTime()
+		}
+		return at
+	}
+	slices.SortFunc(files, func(a, b os.DirEntry) int { return at(b).Compare(at(a)) })
+	for i, f := range files {
+		if i >= mostPrints-1 || time.Since(at(f)) > printedFor {
 			_ = os.Remove(filepath.Join(p.dir(), f.Name()))
 		}
 	}

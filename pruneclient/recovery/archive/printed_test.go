@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,4 +74,22 @@ func TestPrintedIsForgotten(t *testing.T) {
 	assert.False(t, ok)
 	p.Note("prn_00000000", "x\n")
 	assert.NoFileExists(t, files[0], "what is too old is removed")
+}
+
+// Only the latest prints are remembered, so that looking for them costs a door little.
+func TestTheLatestPrintsAreKnown(t *testing.T) {
+	p := Printed{State: t.TempDir()}
+	text := func(i int) string { return manyLines(10, "text"+strconv.Itoa(i)+"of") }
+	began := time.Now().Add(-time.Minute)
+	for i := range mostPrints + 3 {
+		p.Note("s"+strconv.Itoa(i), text(i))
+		files, err := filepath.Glob(filepath.Join(p.State, "printed", "s"+strconv.Itoa(i)+"_*"))
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		require.NoError(t, os.Chtimes(files[0], began.Add(time.Duration(i)*time.Second), began.Add(time.Duration(i)*time.Second)))
+	}
+	for i := range mostPrints + 3 {
+		_, ok := p.Find(text(i))
+		assert.Equal(t, i >= 3, ok, i)
+	}
 }

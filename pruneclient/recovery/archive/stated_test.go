@@ -15,6 +15,7 @@ func TestStated(t *testing.T) {
 	page.Says("by its lines for %s minutes", "printedFor", printedFor/time.Minute)
 	page = stated.On(t, "docs/decisions/163-what-is-brought-back-stays-whole.md")
 	page.Says("For %s minutes a result", "printedFor", printedFor/time.Minute)
+	page.Says("The latest %s prints", "mostPrints", mostPrints)
 	page.Says("make up %s % of its bytes", "printedShare", printedShare)
 	page.Says("a line of %s bytes or more", "longPrinted", longPrinted)
 	page.Says("the last %s bytes", "longPrinted", longPrinted/2)
