@@ -103,12 +103,12 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 # $(call tests,RACE,WHERE,GREP) tests the packages of a module that grep picks.
 tests = $(GO) -C $(2) test -timeout 20m $(1) $$($(GO) -C $(2) list ./... | grep $(3)) || failed=1
 
-# All three run even if one fails. The development programs run what the first one has tried.
+# All three run even if one fails. The development programs look at the whole product, of which the cache of tests knows nothing: -count=1.
 test: rg
 	@failed=; set -x; \
 	$(call tests,$(RACE),.,-vE '$(ALONE)'); \
 	$(call tests,,.,-E '$(ALONE)'); \
-	$(call tests,,cmd/dev,.); \
+	$(call tests,-count=1,cmd/dev,.); \
 	test -z "$$failed"
 
 # The server beside a bare mcp-go server, what a trace costs, and the pruner's speed.
