@@ -98,13 +98,10 @@ func (l *Log) toBeChanged(c ToolCall, file string) bool {
 	if len(stem) <= 2 {
 		return false
 	}
-	for _, sentence := range sentences().Split(strings.ToLower(l.Question(c)), -1) {
+	for _, sentence := range session.Sentences(strings.ToLower(l.Question(c))) {
 		if strings.Contains(sentence, stem) && change().MatchString(sentence) {
 			return true
 		}
 	}
 	return false
 }
-
-// sentences matches the end of a sentence. The dot in a file's name does not end one.
-var sentences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?;:]\s+|\n+`) })

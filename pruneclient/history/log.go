@@ -228,7 +228,7 @@ func (l *Log) Question(c ToolCall) string {
 
 // Asking returns what may ask for all of a call's output: the agent's sentence before the call, and the user's latest message.
 func (l *Log) Asking() (said, prompt string) {
-	for _, sentence := range sentences().Split(l.words(), -1) {
+	for _, sentence := range session.Sentences(l.words()) {
 		if content(sentence) >= 2 {
 			said = sentence
 		}

@@ -12,7 +12,7 @@ func NamesOf(s Server, bare bool) Names { return Names{s.naming(bare)} }
 // Prompt returns the name of a prompt.
 func (n Names) Prompt(name string) string { return n.tool(name) }
 
-// HasTool reports whether a name is one that a tool of the server may have. It is no other server's.
+// HasTool reports whether a tool of the server may have the name. Tools of other servers never have it.
 func (n Names) HasTool(name string) bool {
 	return n.bare || name == n.prefix || strings.HasPrefix(name, n.prefix+"_")
 }

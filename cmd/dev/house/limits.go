@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 )
 
-// A size is one figure of the house. It may only fall.
+// A size is a count that describes the product, such as its lines. It may only fall.
 type size struct {
 	name  string
 	value int

@@ -18,7 +18,7 @@ import (
 // mostWrong is the number of calls on a failing log that may lack the name, the reason or the place of a failure.
 const mostWrong = 2
 
-// warnings is the number of warnings in a log that has some.
+// warnings is the number of compiler warnings that are mixed into a log.
 const warnings = 30
 
 var failureQuestions = []string{"which test failed and why", "what is the error", "why does the build fail"}

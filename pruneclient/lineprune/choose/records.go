@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
-// OfRecords reports whether a text is a list of records, and no program or log of a run: at least leastRecords matches, items
-// of JSON, lines, or paragraphs of one shape. file says whether the text was read from a file.
+// OfRecords reports whether a text is a list of records: at least leastRecords matches, items of JSON, lines, or paragraphs of one
+// shape. A program and the log of a run are no such list. file says whether the text was read from a file.
 func OfRecords(t *rank.Text, file bool) bool {
 	switch {
 	case t.Kind == doc.Grep:

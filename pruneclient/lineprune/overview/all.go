@@ -18,7 +18,7 @@ func AsksForAll(call session.Origin, question string) bool {
 	if !call.Asked && (call.Said != "" || call.Prompt != "") {
 		spoken = call.About() + "\n" + call.Said
 	}
-	for _, sentence := range sentences().Split(spoken, -1) {
+	for _, sentence := range session.Sentences(spoken) {
 		if wantsAll(sentence) {
 			return true
 		}
@@ -27,7 +27,7 @@ func AsksForAll(call session.Origin, question string) bool {
 		return false
 	}
 	subjects, least := subjectsOf(call)
-	for _, sentence := range sentences().Split(call.Prompt, -1) {
+	for _, sentence := range session.Sentences(call.Prompt) {
 		if wantsAll(sentence) && naming(sentence, subjects) >= least {
 			return true
 		}
@@ -50,14 +50,11 @@ func AsksForReview(call session.Origin, question string) bool {
 
 // reviews reports whether a sentence with a certain word asks for a review.
 func reviews(text, word string) bool {
-	return slices.ContainsFunc(sentences().Split(text, -1), func(sentence string) bool {
+	return slices.ContainsFunc(session.Sentences(text), func(sentence string) bool {
 		sentence = normal(sentence)
 		return strings.Contains(sentence, word) && has(sentence, reviewPhrases())
 	})
 }
-
-// sentences matches the end of a sentence. The dot in a file's name does not end one.
-var sentences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?;:]\s+|\n+`) })
 
 var (
 	reviewPhrases = sync.OnceValue(func() []string { return tuning.Parts("english", "asks-for-review") })

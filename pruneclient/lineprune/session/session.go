@@ -2,6 +2,11 @@
 // and what the agent said and did before. Pruners may use it. The zero value is always valid.
 package session
 
+import (
+	"regexp"
+	"sync"
+)
+
 // Kind is the kind of an Event.
 type Kind string
 
@@ -69,3 +74,8 @@ func (c Origin) FirstLine() int { return c.number("offset", "start_line") }
 
 // maxLine exceeds the number of lines of any file.
 const maxLine = 1 << 30
+
+// Sentences splits what somebody said. The dot in a file's name does not end a sentence.
+func Sentences(text string) []string { return sentenceEnd().Split(text, -1) }
+
+var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?;:]\s+|\n+`) })
