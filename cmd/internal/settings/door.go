@@ -32,9 +32,6 @@ type OIDC struct {
 // Asks reports whether callers need a credential.
 func (d Door) Asks() bool { return d.TokenFile != "" || d.APIKeys || d.OIDC.Issuer != "" }
 
-// Many reports whether the credentials may be those of several people.
-func (d Door) Many() bool { return d.APIKeys || d.OIDC.Issuer != "" }
-
 // doors are the programs that may be reached over the network.
 const doors = HTTP | Pruner | Proxy
 
