@@ -119,7 +119,9 @@ func (e *Engine) forget() {
 }
 
 // Lost returns the error that the ledger is lost, with its name.
-func (e *Engine) Lost() error { return fmt.Errorf("%w (%s): results are sent whole", ErrLost, e.Store.Name()) }
+func (e *Engine) Lost() error {
+	return fmt.Errorf("%w (%s): results are sent whole", ErrLost, e.Store.Name())
+}
 
 func (e *Engine) reload(ctx context.Context) error {
 	e.mu.Lock()
