@@ -83,14 +83,17 @@ func TestTracesOfAnyPrunedTextAreInOrder(t *testing.T) {
 		}))
 		defer service.Close()
 		root := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(root, "a"), []byte("line\nline"), 0o600))
+		// Each call has its own file: one that asks again for what another pruned comes whole, and calls run side by side.
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(name+" line\nline"), 0o600))
+		}
 		trace := filepath.Join(t.TempDir(), "trace.jsonl")
 		lines := []string{
 			ask(1, "read", map[string]any{"file_path": "a", "context_focus_question": "q"}),
 			ask(2, "grep", map[string]any{"pattern": "line", "context_focus_question": "q"}),
 			ask(3, "grep", map[string]any{"pattern": "line", "max_matches": 1, "context_focus_question": "q"}),
 		}
-		for i, line := range []string{"cat a", "cat a >&2", "cat a; cat a >&2", "echo out; cat a >&2", "true"} {
+		for i, line := range []string{"cat b", "cat c >&2", "cat d; cat d >&2", "echo out; cat e >&2", "true"} {
 			lines = append(lines, ask(4+i, "bash", map[string]any{"command": line, "context_focus_question": "q"}))
 		}
 		converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace, "PRUNER_URL=" + service.URL}, lines...)
