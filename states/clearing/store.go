@@ -313,8 +313,12 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 		return nil
 	}
 	call := w.calls[r.Index]
-	known := existing.Result{Call: call, Args: r.Use.Args, Body: existing.ResultBody(call, w.Text(r))}
-	if _, printed := w.Printed.Find(known.Body.Code()); printed || !known.Know(w.log(r.Turn, call), w.Others).Prune {
+	body := existing.ResultBody(call, w.Text(r))
+	if _, printed := w.Printed.Find(body.Code()); printed {
+		return nil
+	}
+	known, decision := existing.Result{Call: call, Args: r.Use.Args, Body: body}.Known(w.log(r.Turn, call), w.Others)
+	if !decision.Prune {
 		return nil
 	}
 	kept, err := existing.Prune(ctx, known)

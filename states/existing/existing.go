@@ -45,9 +45,9 @@ type Result struct {
 	Weights *learned.Weights // weights of the ranking; nil: the embedded ones
 }
 
-// Know completes a result, whose call and body are set, by what the session knows before the call. It returns whether the
-// result may be pruned at all. Hooks, the proxy and replay all decide by it.
-func (r *Result) Know(log *history.Log, others history.OtherTools) history.Decision {
+// Known returns a result, whose call and body are set, with what the session knows before the call, and whether it may be pruned at
+// all. Hooks, the proxy and replay all decide by it.
+func (r Result) Known(log *history.Log, others history.OtherTools) (Result, history.Decision) {
 	r.Question, r.Context = log.Question(r.Call), log.Context()
 	r.Said, r.Prompt = log.Asking()
 	if words := r.Call; r.Most > 0 && words.About != "" { // which often says only what runs
@@ -57,7 +57,7 @@ func (r *Result) Know(log *history.Log, others history.OtherTools) history.Decis
 	r.Own = log.OwnHunks(r.Call, r.Body.Lines)
 	decision := log.Decide(r.Call, r.Body.Tokens(), others)
 	r.Careful = decision.Careful
-	return decision
+	return r, decision
 }
 
 // Cut is a pruner's decision on a result.

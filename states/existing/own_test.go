@@ -33,7 +33,8 @@ func TestADiffWithoutTheAgentsOwnEdits(t *testing.T) {
 		r := Result{Call: history.ParseCall("Bash", args), Args: args, Body: NewBody(history.Bash, fmt.Sprintf(
 			"diff --git a/cart/cart.go b/cart/cart.go\n--- a/cart/cart.go\n+++ b/cart/cart.go\n@@ -3 +3,%d @@\n-fee := 1\n%s"+
 				"diff --git a/cart/cart_test.go b/cart/cart_test.go\n--- /dev/null\n+++ b/cart/cart_test.go\n@@ -0,0 +1,%d @@\n%s", 101-lines, strings.Repeat("+fee := fees[order.Country] + fees[order.Parcel]\n", 101-lines), lines, diff))}
-		require.True(t, r.Know(&log, nil).Prune)
+		r, decision := r.Known(&log, nil)
+		require.True(t, decision.Prune)
 		c, err := Prune(t.Context(), r)
 		require.NoError(t, err)
 		if c.Whole() {

@@ -32,11 +32,10 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 	outputs := outs(b)
 	next := 0
 	ask := func(call history.ToolCall, out string) Known {
-		known := existing.Result{Call: call, Body: existing.ResultBody(call, out)}
 		lost := !log.Reach(call).Leads(call)
 		anywhere := log
 		anywhere.SetReach(history.Reach{Commands: true})
-		decision := known.Know(&anywhere, others)
+		known, decision := existing.Result{Call: call, Body: existing.ResultBody(call, out)}.Known(&anywhere, others)
 		return Known{Question: known.Question, Said: known.Said, Prompt: known.Prompt, Context: known.Context, Own: known.Own, Decision: decision, Lost: lost, Body: known.Body}
 	}
 	for _, step := range b.Session.Steps {

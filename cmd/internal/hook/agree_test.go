@@ -64,7 +64,7 @@ func TestGainAgreesWithReplay(t *testing.T) {
 
 	writeLines(t, w.transcript, story("", 20_000)[:2])
 	answer := w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1)))
-	file := child(child(output(t, answer), "updatedToolOutput"), "file")
+	file := child(child(hookOutput(t, answer), "updatedToolOutput"), "file")
 	writeLines(t, w.transcript, story(text(file, "content"), 12_000))
 	code, text := gainVerb(w, "--json")
 	require.Zero(t, code, text)

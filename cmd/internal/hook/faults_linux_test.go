@@ -39,7 +39,7 @@ func TestALongTranscriptIsReadFromItsEnd(t *testing.T) {
 	message := w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1))
 	cut := func() string {
 		answer := w.hook([]string{"claude"}, message)
-		return text(child(child(output(t, answer), "updatedToolOutput"), "file"), "content")
+		return text(child(child(hookOutput(t, answer), "updatedToolOutput"), "file"), "content")
 	}
 	before := bytesRead(t)
 	want := cut()

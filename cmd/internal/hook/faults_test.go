@@ -127,7 +127,7 @@ func TestAMegabyte(t *testing.T) {
 	noise := strings.Repeat(`{"type":"user","sessionId":"s","message":{"role":"user","content":"something else"}}`+"\n", 40_000)
 	require.NoError(t, os.WriteFile(w.transcript, append([]byte(noise), before...), 0o600))
 	log := strings.Repeat("--- PASS: TestOther (0.00s)\n", 20_000) + failingTests() + strings.Repeat("--- PASS: TestMore (0.00s)\n", 20_000)
-	out := output(t, w.hook([]string{"claude"}, w.log(log)))
+	out := hookOutput(t, w.hook([]string{"claude"}, w.log(log)))
 	shown := text(child(out, "updatedToolOutput"), "stdout")
 	require.Contains(t, shown, "want 3 retries, got 4")
 	require.Less(t, len(shown), len(log)/10)

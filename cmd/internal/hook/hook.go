@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -43,119 +44,140 @@ func Run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (
 	}
 }
 
-func run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
+// message is a client's message.
+type message struct {
+	client   *agent.Client
+	object   agent.Message
+	bytes    int // of the message
+	occasion agent.Occasion
+	call     agent.Call
+	tool     history.ToolCall // what the call does
+}
+
+// read reads a message. ok is false if it is too long, or cannot be read.
+func read(c *agent.Client, in io.Reader) (msg message, ok bool) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if err != nil || len(raw) > maxInput {
-		return
+		return message{}, false
 	}
+	msg = message{client: c, bytes: len(raw), object: object(raw)}
+	msg.call, msg.occasion = c.Hooks.Read(msg.object, kindOf)
+	msg.tool = history.ParseCall(msg.call.Tool, msg.call.Args)
+	return msg, true
+}
+
+func run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
+	msg, ok := read(c, in)
 	s, err := newState(lookup)
-	if err != nil {
+	if !ok || err != nil {
 		return
 	}
 	s.tools = only
-	message := object(raw)
-	call, occasion := c.Hooks.Read(message, kindOf)
-	if call.Unchanged {
-		_, _ = out.Write(s.whole(c, message, finished{Call: call})) // also where hooks have been turned off since the cut
-		return
+	switch {
+	case msg.call.Unchanged:
+		write(out, s.whole(msg)) // also where hooks have been turned off since the cut
+	case s.stays(msg):
+	case msg.occasion == agent.ToolEnded:
+		s.replace(ctx, msg, out)
+	default:
+		write(out, s.other(ctx, msg))
 	}
-	if s.stays(call, occasion) {
-		return
-	}
-	if occasion == agent.ToolEnded {
-		if call.Exit != nil {
-			call.Text = existing.WithStatus(*call.Exit, call.Text)
-		}
-		s.replace(ctx, c, message, finished{Call: call, bytes: len(raw)}, out)
-		return
-	}
-	if answer := s.other(ctx, c, call, occasion); answer != nil {
-		_, _ = out.Write(answer) // if the client is gone, nothing can be done
+}
+
+// write prints an answer, if there is one. If the client is gone, nothing can be done.
+func write(out io.Writer, answer []byte) {
+	if answer != nil {
+		_, _ = out.Write(answer)
 	}
 }
 
 // kindOf returns the kind of a tool.
 func kindOf(tool string) string { return string(history.KindOf(tool)) }
 
-// other answers messages that are not about a finished tool.
-func (s state) other(ctx context.Context, c *agent.Client, call agent.Call, occasion agent.Occasion) []byte {
-	switch occasion {
+// other answers messages that are not about a tool that has ended well.
+func (s state) other(ctx context.Context, msg message) []byte {
+	switch msg.occasion {
 	case agent.Compacting:
-		s.mark(ctx, call)
+		s.mark(ctx, msg.call)
 	case agent.Compacted:
-		s.prelude(c)
-		return s.remind(ctx, c, call)
+		s.prelude(msg.client)
+		return s.remind(ctx, msg.client, msg.call)
 	case agent.Started:
-		s.prelude(c)
+		s.prelude(msg.client)
 	case agent.ToolFailed:
-		return s.add(ctx, c, finished{Call: call})
+		return s.add(ctx, msg)
 	case agent.TurnEnded:
-		return s.tell(ctx, c, call)
+		return s.tell(ctx, msg.client, msg.call)
 	case agent.NextRequest:
-		return s.clear(ctx, call)
+		return s.clear(ctx, msg.call)
 	}
 	return nil
 }
 
-// replace prunes a result and prints the answer.
-func (s state) replace(ctx context.Context, c *agent.Client, message agent.Message, f finished, out io.Writer) {
-	r := existing.Result{Call: history.ParseCall(f.Tool, f.Args), Args: f.Args, Noted: f.Numbered}
-	if f.Spill != "" && !f.whole(&r) {
+// replace prunes a result and prints the answer. Each step takes what the ones before it returned.
+func (s state) replace(ctx context.Context, msg message, out io.Writer) {
+	o, ok := outputOf(msg)
+	size := o.body.Tokens()
+	if !ok || o.text == "" || size < history.MinTokens {
 		return
 	}
-	r.Body = f.body(r.Call)
-	size := r.Body.Tokens()
-	if f.Text == "" || size < history.MinTokens {
-		return
-	}
-	back, prune := s.know(c, &f, size, &r)
-	spool := s.spooler(c, f, r.Call)
+	k, prune := s.know(msg, o, size)
+	spool := s.spooler(msg, k.text)
 	if !prune {
 		spool.Sent(size)
 		return
 	}
-	_, first := r.Body.Original()
 	records := openRecords(s.dir)
 	defer records.close()
+	_, first := k.body.Original()
 	originals := archive.In(s.dir)
-	m := existing.Machine{
-		Client: c.Name, Keep: originals.From(s.project(f.Folder), first), Emit: records.emit,
-		Observers: append(records.observers, spool), Back: back,
-	}
-	replacement, ok, err := m.Prune(ctx, r)
-	if replacement == nil {
+	m := s.machine(msg, k, records, spool)
+	m.Keep = originals.From(s.project(msg.call.Folder), first)
+	r, ok, err := m.Prune(ctx, k.result)
+	if r == nil {
 		return
 	}
 	if err == nil && !ok { // the client shows the result unchanged: no message but its own carries it
-		_ = replacement.Written(ctx, f.bytes, func() error { return nil })
+		_ = r.Written(ctx, msg.bytes, func() error { return nil })
 		return
 	}
+	err = written(ctx, r, err, out, func() ([]byte, error) { return answerOf(msg.client, msg.object, msg.tool.Kind, r, k.body) })
+	if errors.Is(err, errStays) {
+		spool.Sent(size)
+	}
+	if err == nil {
+		_ = originals.Index.Show(r.ID, existing.Text(k.body, r.Cut, r.Way)) // else a clearing gets an id of its own
+		s.note(msg, k.transcript, r.ID, tokens.Claude(k.shown(msg.call)), tokens.Claude(existing.Sent(k.body, r.Cut, msg.call.Numbered, r.Way)))
+	}
+}
+
+// machine returns the request machine for a message.
+func (s state) machine(msg message, k knowledge, records *records, spool ledger.Spooler) existing.Machine {
+	return existing.Machine{Client: msg.client.Name, Emit: records.emit, Observers: append(records.observers, spool), Back: k.back}
+}
+
+// written prints a replacement and tells its machine whether that succeeded. It returns errStays if pruning failed with an error, if
+// there is no answer that the client can show, or if it comes too late: the result stays as it is.
+func written(ctx context.Context, r *existing.Replacement, err error, out io.Writer, answerOf func() ([]byte, error)) error {
 	var answer []byte
 	if err == nil {
-		answer, err = answerOf(c, message, r.Call.Kind, replacement, r.Body)
+		answer, err = answerOf()
 	}
-	err = replacement.Written(ctx, max(len(answer), 1), func() error {
+	return r.Written(ctx, max(len(answer), 1), func() error {
 		if err != nil || answer == nil || ctx.Err() != nil {
 			return errStays
 		}
 		_, err := out.Write(answer)
 		return err
 	})
-	if errors.Is(err, errStays) {
-		spool.Sent(size)
-	}
-	if err == nil {
-		_ = originals.Index.Show(replacement.ID, existing.Text(r.Body, replacement.Cut, replacement.Way)) // else a clearing gets an id of its own
-		s.note(c, f, r.Call, replacement.ID, tokens.Claude(f.shown(r.Body)), tokens.Claude(f.sent(replacement, r.Body)))
-	}
 }
 
 // stays reports whether hooks are turned off for a session, its project, a tool or a call.
-func (s state) stays(call agent.Call, occasion agent.Occasion) bool {
-	if s.off(call.Session) || offIn(s.project(call.Folder), settings.Hook) {
+func (s state) stays(msg message) bool {
+	if s.off(msg.call.Session) || offIn(s.project(msg.call.Folder), settings.Hook) {
 		return true
 	}
-	return (occasion == agent.ToolEnded || occasion == agent.ToolFailed) && (!s.tools.includes(call.Tool) || wantsWhole(call.Args))
+	return (msg.occasion == agent.ToolEnded || msg.occasion == agent.ToolFailed) && (!s.tools.includes(msg.call.Tool) || wantsWhole(msg.call.Args))
 }
 
 // answerOf returns the client's JSON that replaces a result, or nil to leave the result unchanged.

@@ -134,7 +134,7 @@ func readResponse(content string, first int) map[string]any {
 	return map[string]any{"type": "text", "file": map[string]any{"filePath": "/r/store.go", "content": content, "numLines": n, "startLine": first, "totalLines": n}}
 }
 
-func output(t *testing.T, answer string) map[string]any {
+func hookOutput(t *testing.T, answer string) map[string]any {
 	t.Helper()
 	var m struct {
 		Output map[string]any `json:"hookSpecificOutput"`
@@ -148,7 +148,7 @@ func TestReadKeepsTrueNumbers(t *testing.T) {
 	w := newWorld(t)
 	content := source()
 	lines := strings.Split(content, "\n")
-	out := output(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(content, 101))))
+	out := hookOutput(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(content, 101))))
 	file := child(child(out, "updatedToolOutput"), "file")
 	kept := strings.Split(text(file, "content"), "\n")
 	start := integer(file, "startLine")
@@ -241,7 +241,7 @@ func TestTheSameCallAgainComesWhole(t *testing.T) {
 		require.Contains(t, first, "recover prn_", tool)
 		shown := "a part"
 		if tool == "Bash" {
-			shown = text(child(output(t, first), "updatedToolOutput"), "stdout")
+			shown = text(child(hookOutput(t, first), "updatedToolOutput"), "stdout")
 		}
 		for between, whole := range map[string]bool{
 			`{"name":"Grep","input":{"pattern":"x"}}`:                                               true,
@@ -294,7 +294,7 @@ func failingTests() string {
 func TestBashKeepsItsShape(t *testing.T) {
 	w := newWorld(t)
 	response := map[string]any{"stdout": failingTests(), "stderr": "warning: x", "interrupted": false, "isImage": false}
-	out := output(t, w.hook([]string{"claude"}, w.message("Bash", map[string]any{"command": "go test ./...", "description": "which test failed and why"}, response)))
+	out := hookOutput(t, w.hook([]string{"claude"}, w.message("Bash", map[string]any{"command": "go test ./...", "description": "which test failed and why"}, response)))
 	shape := child(out, "updatedToolOutput")
 	require.Contains(t, text(shape, "stdout"), "want 3 retries, got 4")
 	require.Equal(t, "warning: x", shape["stderr"])
@@ -315,7 +315,7 @@ func TestGrepAndMCPResultsKeepTheirShape(t *testing.T) {
 	w := newWorld(t)
 	response := map[string]any{"mode": "content", "numFiles": 0, "filenames": []any{}, "content": matches(), "numLines": 201}
 	if answer := w.hook([]string{"claude"}, w.message("Grep", map[string]any{"pattern": "retries"}, response)); answer != "" {
-		shape := child(output(t, answer), "updatedToolOutput")
+		shape := child(hookOutput(t, answer), "updatedToolOutput")
 		require.Contains(t, text(shape, "content"), "func openLedger")
 		require.Equal(t, strings.Count(text(shape, "content"), "\n")+1, integer(shape, "numLines"))
 	}
@@ -323,7 +323,7 @@ func TestGrepAndMCPResultsKeepTheirShape(t *testing.T) {
 	require.Empty(t, w.hook([]string{"claude"}, page), "another server's result stays whole")
 	w.env = []string{"MCP_PRUNER_OTHER_TOOLS=docs"}
 	answer := w.hook([]string{"claude"}, page)
-	blocks, ok := output(t, answer)["updatedToolOutput"].([]any)
+	blocks, ok := hookOutput(t, answer)["updatedToolOutput"].([]any)
 	require.True(t, ok)
 	require.Contains(t, text(blocks[0].(map[string]any), "text"), "func openLedger")
 }

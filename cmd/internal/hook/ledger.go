@@ -10,10 +10,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
-	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -73,18 +71,18 @@ func (r *records) close() {
 	}
 }
 
-// spooler passes the result to the ledger.
-func (s state) spooler(c *agent.Client, f finished, call history.ToolCall) ledger.Spooler {
-	segment := ledger.Result(call, f.Text)
-	segment.Session, segment.Project = contextgc.SessionID(f.Session), contextgc.CleanID(c.Name)
-	if f.Folder != "" {
-		segment.Project = contextgc.ProjectOf(f.Folder)
+// spooler passes the text of a result to the ledger.
+func (s state) spooler(msg message, text string) ledger.Spooler {
+	segment := ledger.Result(msg.tool, text)
+	segment.Session, segment.Project = contextgc.SessionID(msg.call.Session), contextgc.CleanID(msg.client.Name)
+	if msg.call.Folder != "" {
+		segment.Project = contextgc.ProjectOf(msg.call.Folder)
 	}
-	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: f.Text}
+	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: text}
 }
 
 // note records that a result of shown tokens was replaced by one of sent tokens.
-func (s state) note(c *agent.Client, f finished, call history.ToolCall, id string, shown, sent int) {
-	notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: c.Name, Session: f.Session,
-		Transcript: f.Transcript, Tool: f.Tool, Call: f.ID, ID: id, About: call.Subject(), Tokens: shown, Sent: sent})
+func (s state) note(msg message, t transcript, id string, shown, sent int) {
+	notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: msg.client.Name, Session: msg.call.Session,
+		Transcript: t.path, Tool: msg.call.Tool, Call: t.id, ID: id, About: msg.tool.Subject(), Tokens: shown, Sent: sent})
 }

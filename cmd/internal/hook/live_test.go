@@ -215,8 +215,8 @@ func codexPrediction(t *testing.T, p replay.Prediction, output, shown, answer st
 	var status int
 	_, err := fmt.Sscanf(shown[strings.Index(shown, "Process exited"):], "Process exited with code %d", &status)
 	require.NoError(t, err)
-	f := finished{Call: agent.Call{Text: existing.WithStatus(status, output)}}
-	want, err := answerOf(&agent.Codex, nil, history.Bash, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, f.body(history.ToolCall{Kind: history.Bash}))
+	body := existing.ResultBody(history.ToolCall{Kind: history.Bash}, existing.WithStatus(status, output))
+	want, err := answerOf(&agent.Codex, nil, history.Bash, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, body)
 	require.NoError(t, err)
 	return string(want)
 }

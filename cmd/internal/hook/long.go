@@ -1,13 +1,13 @@
 package hook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -15,46 +15,36 @@ import (
 const mostAdded = 1_500
 
 // add shows the model the lines that the client left out of a failed command's output, as far as they matter.
-func (s state) add(ctx context.Context, c *agent.Client, f finished) []byte {
-	all := s.takeKept(f.Session, f.Shown.Head)
-	body, ok := existing.Hidden(all, f.Shown.Head, f.Shown.Tail, "Lines %d-%d were left out above. Of these:")
+func (s state) add(ctx context.Context, msg message) []byte {
+	all := s.takeKept(msg.call.Session, msg.call.Shown.Head)
+	body, ok := existing.Hidden(all, msg.call.Shown.Head, msg.call.Shown.Tail, "Lines %d-%d were left out above. Of these:")
 	if !ok {
 		return nil
 	}
-	f.Text = all
-	r := existing.Result{Call: history.ParseCall(f.Tool, f.Args), Args: f.Args, Body: body, Most: mostAdded}
-	size := body.Tokens()
-	back, ok := s.know(c, &f, max(size, history.MinTokens), &r)
+	k, ok := s.know(msg, output{text: all, body: body, most: mostAdded}, max(body.Tokens(), history.MinTokens))
 	if !ok {
 		return nil
 	}
 	records := openRecords(s.dir)
 	defer records.close()
-	spool := s.spooler(c, f, r.Call)
-	m := existing.Machine{
-		Client: c.Name, Keep: archive.In(s.dir).From(s.project(f.Folder), 1), Emit: records.emit,
-		Observers: append(records.observers, spool), Back: back,
-	}
-	replacement, ok, err := m.Prune(ctx, r)
-	if replacement == nil {
+	m := s.machine(msg, k, records, s.spooler(msg, all))
+	m.Keep = archive.In(s.dir).From(s.project(msg.call.Folder), 1)
+	r, ok, err := m.Prune(ctx, k.result)
+	if r == nil {
 		return nil
 	}
-	var answer []byte
 	var text string
-	if err == nil && ok {
-		text = existing.Text(body, replacement.Cut, replacement.Way)
-		if existing.NoteFits(text) {
-			answer, err = json.Marshal(c.Hooks.Add(text))
+	var answer bytes.Buffer
+	err = written(ctx, r, err, &answer, func() ([]byte, error) {
+		text = existing.Text(body, r.Cut, r.Way)
+		if !ok || !existing.NoteFits(text) {
+			return nil, nil
 		}
-	}
-	if err = replacement.Written(ctx, max(len(answer), 1), func() error {
-		if err != nil || answer == nil || ctx.Err() != nil {
-			return errStays
-		}
-		return nil
-	}); err != nil {
+		return json.Marshal(msg.client.Hooks.Add(text))
+	})
+	if err != nil {
 		return nil
 	}
-	s.note(c, f, r.Call, replacement.ID, 0, tokens.Claude(text))
-	return answer
+	s.note(msg, k.transcript, r.ID, 0, tokens.Claude(text))
+	return answer.Bytes()
 }

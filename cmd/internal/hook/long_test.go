@@ -50,7 +50,7 @@ func TestOutputInAFileIsCut(t *testing.T) {
 	folder := w.session()
 	path := filepath.Join(folder, "a.txt")
 	require.NoError(t, os.WriteFile(path, []byte(longLog()), 0o600))
-	answer := output(t, w.hook([]string{"claude"}, w.spilled(path)))
+	answer := hookOutput(t, w.hook([]string{"claude"}, w.spilled(path)))
 	updated := answer["updatedToolOutput"].(map[string]any)
 	require.NotContains(t, updated, "persistedOutputPath")
 	require.NotContains(t, updated, "persistedOutputSize")

@@ -16,17 +16,17 @@ import (
 // holds. The client does not know that a hook cut that result.
 
 // whole answers such a Read with all the lines of the first one, if a hook cut that. nil leaves the client's words.
-func (s state) whole(c *agent.Client, message agent.Message, f finished) []byte {
-	id := s.cutBefore(c, &f)
+func (s state) whole(msg message) []byte {
+	id := s.cutBefore(msg)
 	if id == "" {
 		return nil
 	}
-	text, first, err := archive.In(s.dir).Get(id, s.project(f.Folder))
+	text, first, err := archive.In(s.dir).Get(id, s.project(msg.call.Folder))
 	if err != nil {
 		return nil
 	}
 	part := agent.Part{Text: text, First: first, Count: strings.Count(text, "\n") + 1}
-	answer, err := json.Marshal(c.Hooks.Answer(message, kindOf(f.Tool), agent.Replacement{
+	answer, err := json.Marshal(msg.client.Hooks.Answer(msg.object, string(msg.tool.Kind), agent.Replacement{
 		Text: text, Part: func() (agent.Part, bool) { return part, true },
 	}))
 	if err != nil {
@@ -36,19 +36,18 @@ func (s state) whole(c *agent.Client, message agent.Message, f finished) []byte 
 }
 
 // cutBefore returns the id of the original of the latest read of the same lines, "" if no hook cut it.
-func (s state) cutBefore(c *agent.Client, f *finished) (id string) {
-	call := history.ParseCall(f.Tool, f.Args)
-	session := s.transcript(c, f, call, func(session sessions.Session) history.Need {
-		if showing(session.Steps, f.ID, call) != "" {
+func (s state) cutBefore(msg message) (id string) {
+	t := s.transcript(msg, false, func(t transcript) history.Need {
+		if showing(t.Steps, msg.call.ID, msg.tool) != "" {
 			return history.NeedsNothing
 		}
 		return history.NeedsEvents
 	})
-	use := showing(session.Steps, f.ID, call)
+	use := showing(t.Steps, msg.call.ID, msg.tool)
 	if use == "" {
 		return ""
 	}
-	for _, n := range notes.Of(s.dir, f.Session) {
+	for _, n := range notes.Of(s.dir, msg.call.Session) {
 		if n.Call == use && !n.Back {
 			id = n.ID
 		}

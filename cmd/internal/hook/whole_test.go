@@ -55,6 +55,6 @@ func TestAnUnchangedFileIsShownWholeIfItsReadWasCut(t *testing.T) {
 		}
 		require.Equal(t, map[string]any{"hookEventName": "PostToolUse", "updatedToolOutput": map[string]any{
 			"type": "text", "file": map[string]any{"filePath": "/r/store.go", "content": c.content, "startLine": 101., "numLines": 732., "totalLines": 832.},
-		}}, output(t, answer), name)
+		}}, hookOutput(t, answer), name)
 	}
 }

@@ -26,71 +26,74 @@ const (
 // pause waits for a transcript. Tests replace it.
 var pause = time.Sleep
 
-// know completes the result, which has the given number of tokens, by what the session knows: the question, and the exit
-// status if the client did not tell it. prune reports whether the result may be pruned at all, and back is what leads the agent back.
-func (s state) know(c *agent.Client, f *finished, size int, r *existing.Result) (back string, prune bool) {
-	if s.others.Stays(r.Call, size) != "" {
-		return "", false // whatever the session knows
+// knowledge is what a hook knows of a result before it prunes it.
+type knowledge struct {
+	output
+	transcript
+	result existing.Result
+	back   string // the command that leads the agent back to the whole
+}
+
+// know returns what the session says about an output: what completes it, the question, and what leads the agent back. prune
+// reports whether the output may be pruned at all. size is the number of its tokens.
+func (s state) know(msg message, o output, size int) (k knowledge, prune bool) {
+	k.output = o
+	if s.others.Stays(msg.tool, size) != "" {
+		return k, false // whatever the session knows
 	}
-	var log history.Log
-	var session sessions.Session
-	if f.Transcript == "" {
-		f.Transcript = s.transcriptOf(c, f.Session)
+	k.transcript = s.transcript(msg, o.preview != "", func(t transcript) history.Need { return needsOf(t.Session, t.id, msg.tool) })
+	var whole bool
+	if k.output, whole = o.completed(msg, k.transcript); !whole {
+		return k, false
 	}
-	if f.Transcript != "" {
-		session = s.transcript(c, f, r.Call, func(session sessions.Session) history.Need { return needsOf(session, f.ID, r.Call) })
-		feed(&log, session.Steps, f.ID, s.cutIn(f.Session, r.Call))
+	if _, printed := (archive.Printed{State: s.dir}).Find(k.body.Code()); printed {
+		return k, false
 	}
-	if f.Statusless {
-		status, known := session.Exits[f.ID]
-		if !known {
-			return "", false // without it a failed command would look like one that succeeded
-		}
-		if f.Clipped && !f.whole(r) {
-			return "", false
-		}
-		f.Text = existing.WithStatus(status, f.Text)
-		r.Body = f.body(r.Call)
+	log := s.log(msg, k.transcript)
+	r, decision := existing.Result{Call: msg.tool, Args: msg.call.Args, Body: k.body, Most: k.most, Noted: msg.call.Numbered}.Known(&log, s.others)
+	if !decision.Prune {
+		return k, false
 	}
-	if len(f.Said) > 0 || f.Prompt != "" {
-		log.User(f.Prompt)
+	k.result, k.back = r, existing.BackOf(log.Reach(msg.tool), func() string { return s.wayBack(msg.client.Name) })
+	return k, true
+}
+
+// log returns the history before a call, by the transcript and by what the message itself tells.
+func (s state) log(msg message, t transcript) (log history.Log) {
+	feed(&log, t.Steps, t.id, s.cutIn(msg.call.Session, msg.tool))
+	if len(msg.call.Said) > 0 || msg.call.Prompt != "" {
+		log.User(msg.call.Prompt)
 		log.Turn()
 	}
-	for _, words := range f.Said {
+	for _, words := range msg.call.Said {
 		log.Say(words)
 	}
-	if _, printed := (archive.Printed{State: s.dir}).Find(r.Body.Code()); printed {
-		return "", false
-	}
-	for _, tool := range f.Ran {
+	for _, tool := range msg.call.Ran {
 		log.Ran(tool)
 	}
-	if f.Role != "" && !log.Reach(r.Call).Recovers() {
-		if tool := s.shellOf(c, f); tool != "" {
+	if msg.call.Role != "" && !log.Reach(msg.tool).Recovers() {
+		if tool := s.shellOf(msg); tool != "" {
 			log.Ran(tool)
 		}
 	}
-	if !r.Know(&log, s.others).Prune {
-		return "", false
-	}
-	return existing.BackOf(log.Reach(r.Call), func() string { return s.wayBack(c.Name) }), true
+	return log
 }
 
 // shellOf returns a tool that runs commands, as far as a sub-agent has one from its first call on: its definition says so, and the
 // session around it has run one, so that no rule denies it. "": not known.
-func (s state) shellOf(c *agent.Client, f *finished) (tool string) {
-	own, err := setup.Home{Lookup: s.lookup}.Folder(c.Files.Folder)
+func (s state) shellOf(msg message) (tool string) {
+	own, err := setup.Home{Lookup: s.lookup}.Folder(msg.client.Files.Folder)
 	folders := []string{filepath.Join(own, "agents")}
-	for at := s.project(f.Folder); filepath.IsAbs(at); at = filepath.Dir(at) {
+	for at := s.project(msg.call.Folder); filepath.IsAbs(at); at = filepath.Dir(at) {
 		folders = append(folders, filepath.Join(at, ".claude", "agents"))
 		if at == filepath.Dir(at) {
 			break
 		}
 	}
-	if err != nil || !agent.ClaudeShell(f.Role, append(folders, filepath.Join(f.Folder, ".claude", "agents"))...) {
+	if err != nil || !agent.ClaudeShell(msg.call.Role, append(folders, filepath.Join(msg.call.Folder, ".claude", "agents"))...) {
 		return ""
 	}
-	session, _ := sessions.Tail(f.Parent, c.Name, "", func(session sessions.Session) history.Need { // after an error, what has been read
+	session, _ := sessions.Tail(msg.call.Parent, msg.client.Name, "", func(session sessions.Session) history.Need { // after an error, what has been read
 		if shellIn(session.Steps) == "" {
 			return history.NeedsEvents
 		}
@@ -121,31 +124,45 @@ func (s state) transcriptOf(c *agent.Client, session string) string {
 	return filepath.Join(folders[0], c.Transcripts.Of(session))
 }
 
+// transcript is the session up to a call, as far as it was read.
+type transcript struct {
+	sessions.Session
+	path string
+	id   string // of the call
+}
+
 // transcript reads the session up to the call. Clients write their transcripts shortly after they run hooks, so it waits
-// for a call that is not there yet, unless the call itself says what it is for. In front of a session's first call even the
-// file can be missing. A client that does not tell the call's id writes the call: the last one of that tool without a result.
-func (s state) transcript(c *agent.Client, f *finished, call history.ToolCall, needs func(sessions.Session) history.Need) sessions.Session {
-	var session sessions.Session
-	size, late := int64(-1), lateBy
-	if c.Transcripts.Of != nil {
+// for a call that is not there yet, unless the call itself says what it is for and the client shows all (not a part) of its output. In
+// front of a session's first call even the file can be missing. A client that does not tell the call's id writes the call: the last one
+// of that tool without a result.
+func (s state) transcript(msg message, part bool, needs func(transcript) history.Need) transcript {
+	t, late := transcript{path: msg.call.Transcript, id: msg.call.ID}, lateBy
+	if t.path == "" {
+		t.path = s.transcriptOf(msg.client, msg.call.Session)
+	}
+	if t.path == "" {
+		return t
+	}
+	unnamed := msg.client.Transcripts.Of != nil
+	if unnamed {
 		late = veryLate
 	}
-	for waited := time.Duration(0); ; waited += lookAgain {
-		info, err := os.Stat(f.Transcript)
-		if err != nil && waited >= late {
-			return session
-		}
+	speaks := msg.tool.About != "" && !msg.call.Statusless && msg.call.Shown == nil && !part
+	for size, waited := int64(-1), time.Duration(0); ; waited += lookAgain {
+		info, err := os.Stat(t.path)
 		if err == nil && info.Size() != size {
 			size = info.Size()
-			session, _ = sessions.Tail(f.Transcript, c.Name, f.Agent, needs) // after an error, what has been read
+			t.Session, _ = sessions.Tail(t.path, msg.client.Name, msg.call.Agent, func(session sessions.Session) history.Need { // after an error, what has been read
+				return needs(transcript{Session: session, path: t.path, id: t.id})
+			})
 		}
-		if f.ID == "" && c.Transcripts.Of != nil {
-			f.ID = openCall(session, f.Tool)
+		if t.id == "" && unnamed {
+			t.id = openCall(t.Session, msg.call.Tool)
 		}
-		_, ended := session.Exits[f.ID]
-		switch {
-		case f.ID == "" && c.Transcripts.Of == nil, waited >= late, session.Uses(f.ID) && (ended || !f.Statusless), call.About != "" && !f.Statusless && f.Shown == nil && f.preview == "":
-			return session
+		_, ended := t.Exits[t.id]
+		found := t.id == "" && !unnamed || t.Uses(t.id) && (ended || !msg.call.Statusless) || speaks
+		if waited >= late || found {
+			return t
 		}
 		pause(lookAgain)
 	}
