@@ -1,5 +1,5 @@
 # make            what you would want before a commit
-# make demo       the server over stdio, one pruned read, before and after
+# make demo       a file of this repository, pruned to a question
 # make quick      for the everyday loop: style and every test whose code has changed, without the race detector
 # make test       every test, with the race detector where goroutines are
 # make bench      speed and memory, as ratios within one run (MEASURES="stdio http", BENCHTIME=5s, COUNT=1)
@@ -65,7 +65,7 @@ install:
 	esac
 
 demo: rg
-	$(GO) run ./cmd/mcp-pruner demo -q "what happens when a handler panics" states/pipeline.go
+	$(GO) run ./cmd/mcp-pruner prune -q "what happens when a handler panics" states/pipeline.go
 
 # ripgrep makes the tool grep fast. Where no package manager has it, or we may not
 # install, the tool falls back to the system's grep and nothing fails.

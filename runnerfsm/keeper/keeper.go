@@ -27,6 +27,9 @@ import (
 // output may then take to be read.
 const graceTold = 5 * time.Second
 
+// Verb is the first argument of a program that is to run as a keeper; the others are the command.
+const Verb = "keep"
+
 // CannotStart is the exit code of a keeper whose command cannot be executed, which is
 // the shell's.
 const CannotStart = 126

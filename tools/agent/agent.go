@@ -23,11 +23,14 @@ type Client struct {
 	Hooks        *Hooks // nil: it has none that are known, and init cannot set it up
 	Servers      ServerList
 	Restrictions Restrictions
-	Install      *Installer // nil: the client has no command that adds a server
 	Proxy        *Proxy     // nil: not known
 	Base         *Base      // nil: a run cannot send its API calls elsewhere
 	Rule         *Rule      // nil: not known
 	Prefix       *Prefix    // nil: not known
+
+	// RemovesServer is the client's own command that takes a server out, before the server's name; nil: it has none. Earlier versions of
+	// this program added one with its counterpart.
+	RemovesServer []string
 
 	Workplace *Workplace // nil: it says nowhere in which folder it works, or that is not known
 

@@ -49,13 +49,7 @@ var Claude = Client{
 		Unread: []string{"remote-settings.json", "/etc/claude-code/managed-settings.d/*.json",
 			"/Library/Application Support/ClaudeCode/managed-settings.d/*.json"},
 	},
-	Install: &Installer{
-		Add: []string{"claude", "mcp", "add-json"}, JSON: true, Remove: []string{"claude", "mcp", "remove"}, Scope: "local",
-		After: `check:  claude mcp list
-use read and grep without being asked:  claude --allowedTools mcp__pruner__read,mcp__pruner__grep
-remove: mcp-pruner install claude --uninstall
-`,
-	},
+	RemovesServer: []string{"claude", "mcp", "remove"},
 	// It reads headers from its environment only, so that the secret is in its settings, which then only their owner can read.
 	Proxy: &Proxy{URL: []string{"env", "ANTHROPIC_BASE_URL"}, HeaderLines: []string{"env", "ANTHROPIC_CUSTOM_HEADERS"},
 		Start: []string{"SessionStart", "UserPromptSubmit"}},

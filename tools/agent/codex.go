@@ -32,14 +32,7 @@ var Codex = Client{
 	Prefix:       &codexPrefix,
 	Servers:      ServerList{Member: "mcp_servers", Literal: true, OnlyNamed: true},
 	Restrictions: Restrictions{Folders: []RuleFolder{{"agents", ".toml"}, {"rules", ".rules"}, {"hooks.json", "hooks.json"}}},
-	Install: &Installer{
-		Add: []string{"codex", "mcp", "add"}, Remove: []string{"codex", "mcp", "remove"},
-		After: `check:  codex mcp list
-"codex exec" refuses tools that change things; to let it use read and grep alone, in ~/.codex/config.toml under [mcp_servers.pruner]:
-  enabled_tools = ["read", "grep"]
-remove: mcp-pruner install codex --uninstall
-`,
-	},
+	RemovesServer: []string{"codex", "mcp", "remove"},
 	Base: &Base{Address: "https://api.openai.com/v1"},
 	Rule: &Rule{
 		In: InOwnFile, Own: "rules/mcp-pruner.rules",

@@ -31,15 +31,6 @@ type ServerList struct {
 	OnlyNamed bool
 }
 
-// Installer is the client's own command that adds a server to its configuration.
-type Installer struct {
-	Add    []string // before the options of the user
-	JSON   bool     // then follow the name and the entry as JSON; else --env NAME=VALUE, the name, "--" and the command
-	Remove []string // before the name
-	Scope  string   // where it adds a server unless --scope says otherwise; "": it has no scopes
-	After  string   // a suggestion for the user's next step
-}
-
 // Proxy says how the client is told to send its API calls elsewhere, with a secret in a header.
 type Proxy struct {
 	In     Place

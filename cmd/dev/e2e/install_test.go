@@ -26,12 +26,8 @@ func TestInstalled(t *testing.T) {
 		w.write(filepath.Join(w.dir, "store.go"), ledgerGo(), 0o644)
 		w.virtualenv()
 
-		install := []string{"install", c.name}
-		if c.more {
-			install = []string{"init", c.name, "--mcp"}
-		}
 		for range 2 {
-			out, stderr, err := w.verb(install...)
+			out, stderr, err := w.verb("init", c.name, "--mcp")
 			require.NoError(t, err, out+stderr)
 		}
 		out, stderr, err := w.verb("doctor")

@@ -78,11 +78,12 @@ func tokensOf(t *testing.T, p provider) {
 	resource := public + "/mcp"
 	end := p.start(t, port, resource, 600)
 	c.env = []string{"PATH=/usr/bin:/bin", "HOME=" + c.dir, "PRUNER_URL=embedded"}
+	c.env = append(c.env, "MCP_PRUNER_OIDC_ISSUER="+issuer, "MCP_PRUNER_PUBLIC_URL="+public)
 	if p.scopes {
 		c.env = append(c.env, "MCP_PRUNER_OIDC_SCOPES=mcp")
 	}
 	gateway := &replica{team: c, url: public, log: c.file("gateway.log"), args: []string{
-		"gateway", "--http", "--port", public[strings.LastIndex(public, ":")+1:], "--behind-proxy", "127.0.0.1", "--oidc-issuer", issuer, "--public-url", public, servers,
+		"gateway", "--http", "--port", public[strings.LastIndex(public, ":")+1:], "--behind-proxy", "127.0.0.1", servers,
 	}}
 	gateway.start()
 	t.Cleanup(func() { gateway.end(syscall.SIGKILL) })

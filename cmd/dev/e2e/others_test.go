@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,12 +38,10 @@ func (w *world) verb(args ...string) (string, string, error) {
 	return string(out), stderr, err
 }
 
-// TestAgentSDK proves that the SDK accepts the record that "config --provider json" prints, and that the model gets the
-// pruned text.
+// TestAgentSDK proves that the SDK accepts the record of its guide, and that the model gets the pruned text.
 func TestAgentSDK(t *testing.T) {
 	w := newWorld(t, both()[0], readFocused(), done)
-	record, stderr, err := w.verb("config", "--provider", "json")
-	require.NoError(t, err, stderr)
+	record := fmt.Sprintf(`{"mcpServers":{"pruner":{"command":%q,"args":[],"env":{"PRUNER_URL":%q}}}}`, pruner, prunerURL(w))
 	script, err := filepath.Abs("clients/agent-sdk.mjs")
 	require.NoError(t, err)
 	cmd := w.node(script, installed("@anthropic-ai/claude-agent-sdk/sdk.mjs"), record)
@@ -110,37 +109,29 @@ func prunerURL(w *world) string {
 	return ""
 }
 
-// TestInstall proves that install and --uninstall use the clients' own commands, that the client lists the server, that
-// doctor finds no problem with the entry, and that a second call changes nothing.
-func TestInstall(t *testing.T) {
+// TestEarlierServer proves that uninstall takes out the server which an earlier version added with the client's own command.
+func TestEarlierServer(t *testing.T) {
 	each(t, func(t *testing.T, c client) {
 		w := newWorld(t, c, done)
 		w.onPath()
-		out, stderr, err := w.verb("install", c.name)
+		add := []string{"mcp", "add", "--env", "PRUNER_URL=embedded", "pruner", "--", pruner}
+		if c.name == "claude" {
+			add = []string{"mcp", "add-json", "pruner", fmt.Sprintf(`{"command":%q,"args":[],"env":{"PRUNER_URL":"embedded"}}`, pruner)}
+		}
+		added := exec.Command(installed(c.program), add...)
+		added.Dir, added.Env = w.dir, w.env
+		said, err := added.CombinedOutput()
+		require.NoError(t, err, string(said))
+		out, stderr, err := w.verb("doctor")
+		assert.NoError(t, err, out+stderr)
+		assert.Regexp(t, "ok +"+c.name+" +pruner in .*: embedded", out)
+		out, stderr, err = w.verb("uninstall")
 		require.NoError(t, err, out+stderr)
-		assert.Contains(t, out, "running: "+c.name+" mcp add")
+		assert.Contains(t, out, "Running: "+c.name+" mcp remove")
 		list := exec.Command(installed(c.program), "mcp", "list")
 		list.Dir, list.Env = w.dir, w.env
 		listed, err := list.CombinedOutput()
 		require.NoError(t, err, string(listed))
-		assert.Contains(t, string(listed), "pruner")
-		assert.Contains(t, string(listed), pruner)
-		if c.name == "claude" {
-			assert.Contains(t, string(listed), "Connected")
-		}
-		w.env = append(w.env, "JEEVES_PRUNER_URL=embedded") // the value that install uses if no variable is set
-		for _, want := range []string{"running: " + c.name + " mcp add", "the server is there already"} {
-			out, stderr, err = w.verb("install", c.name)
-			require.NoError(t, err, out+stderr)
-			assert.Contains(t, out, want)
-		}
-		out, stderr, err = w.verb("doctor")
-		assert.NoError(t, err, out+stderr)
-		assert.Regexp(t, "ok +"+c.name+" +pruner in .*: embedded", out)
-		for _, want := range []string{"running: " + c.name + " mcp remove", "there is nothing to take out"} {
-			out, stderr, err = w.verb("install", c.name, "--uninstall")
-			require.NoError(t, err, out+stderr)
-			assert.Contains(t, out, want)
-		}
+		assert.NotContains(t, string(listed), pruner)
 	})
 }

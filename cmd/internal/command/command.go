@@ -141,6 +141,26 @@ func NeedsVerb(c *cobra.Command, args []string) error {
 	return Usagef("%s?", Or(verbs))
 }
 
+// Bare makes a command that has verbs below it do what one of them does when none is named. The verb's own name may stand there, too.
+func Bare(c, verb *cobra.Command) {
+	c.Flags().AddFlagSet(verb.Flags())
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) > 0 && args[0] == verb.Name():
+			args = args[1:]
+		case len(args) > 0 && verb.Args != nil && verb.Args(c, args) != nil:
+			return NeedsVerb(c, args)
+		}
+		if verb.Args != nil {
+			if err := verb.Args(c, args); err != nil {
+				return err
+			}
+		}
+		return verb.RunE(c, args)
+	}
+}
+
 // checkBuiltIn makes cobra's own commands refuse arguments that they do not know.
 func checkBuiltIn(root *cobra.Command) {
 	root.InitDefaultHelpCmd()

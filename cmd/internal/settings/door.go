@@ -36,7 +36,7 @@ func (d Door) Asks() bool { return d.TokenFile != "" || d.APIKeys || d.OIDC.Issu
 const doors = HTTP | Pruner | Proxy
 
 // beyond says which settings an address needs that is not of this machine.
-const beyond = "any other needs --tls-cert and --tls-key or --behind-proxy, and with these callers need credentials: --auth keys, --oidc-issuer or --token-file; see docs/TEAMS.md"
+const beyond = "any other needs --tls-cert and --tls-key or --behind-proxy, and with these callers need credentials: --auth keys, --token-file or MCP_PRUNER_OIDC_ISSUER; see docs/TEAMS.md"
 
 func doorRows() []Row {
 	return append([]Row{
@@ -58,7 +58,7 @@ func doorRows() []Row {
 				s.Access.Proxies, ok = web.ParseProxies(list(v))
 				return ok
 			}},
-		{Name: "MCP_PRUNER_PUBLIC_URL", For: doors, Flag: "public-url", Allowed: "an https URL without a path, or http on loopback",
+		{Name: "MCP_PRUNER_PUBLIC_URL", For: doors, Allowed: "an https URL without a path, or http on loopback",
 			Meaning: "The address under which clients reach the server, for OAuth and web pages.", Take: takePublic},
 		{Name: "MCP_PRUNER_AUTH", For: doors, Flag: "auth", Allowed: "keys",
 			Meaning: "`keys`: callers need a key of `mcp-pruner keys`. A token file and an issuer count beside it.",
@@ -71,7 +71,7 @@ func doorRows() []Row {
 
 func oidcRows() []Row {
 	return []Row{
-		{Name: "MCP_PRUNER_OIDC_ISSUER", For: doors, Flag: "oidc-issuer", Allowed: "an https URL, or http on loopback",
+		{Name: "MCP_PRUNER_OIDC_ISSUER", For: doors, Allowed: "an https URL, or http on loopback",
 			Meaning: "The OpenID provider whose access tokens callers may send.",
 			Take: func(s *Settings, v string) bool {
 				s.OIDC.Issuer = v

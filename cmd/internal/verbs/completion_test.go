@@ -16,20 +16,17 @@ func TestCompletions(t *testing.T) {
 		"init ":                     "claude codex gemini opencode copilot qwen cline kilo pi cursor vscode zed jetbrains :4",
 		"init claude ":              ":4",
 		"hook ":                     "claude codex gemini opencode copilot qwen cline kilo pi :4",
-		"install ":                  "claude codex :4",
-		"install claude --u":        "--uninstall :4",
 		"gateway init ":             "claude codex gemini opencode qwen cline kilo cursor :4",
 		"run --provider ":           "claude codex :4",
 		"run --provider claude --t": "--trace --transport :4",
 		"run --pruner ":             "embedded off :4",
 		"run --transport ":          "stdio http :4",
-		"config --provider ":        "claude codex json :4",
 		"fsm --format ":             "table mermaid dot json docs :4",
 		"doctor ":                   ":4",
 		"prune ":                    ":0",
 		"trace verify ":             ":0",
 		"gc get ":                   ":4",
-		"in":                        "init install :4",
+		"in":                        "init :4",
 	} {
 		var out bytes.Buffer
 		p := command.Process{Stdin: &bytes.Buffer{}, Stdout: &out, Stderr: &bytes.Buffer{}}

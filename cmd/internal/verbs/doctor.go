@@ -34,16 +34,27 @@ type finding struct {
 
 func doctorCommand(p command.Process) *cobra.Command {
 	var verbose bool
+	var port int
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is installed in which client, and what is wrong",
 		Long: `Says first what is installed in which client and when it last worked, then what the
 server would find here: shell, rg, pruner, root and files, and with --verbose the settings.
 The exit status is 1 when something is wrong that you would want to know before an
-agent does.`,
+agent does.
+
+With --port it asks only the server at that port of this machine how it is, serve (GET
+/healthz) or pruner (GET /health), and exits with 0 when it is well. Port 0 is that of
+JEEVES_MCP_PRUNER_PORT, else of MCP_PRUNER_PORT.`,
 		Args: command.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return doctor(c.Context(), p, verbose) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("port") {
+				return healthOf(c.Context(), p, port)
+			}
+			return doctor(c.Context(), p, verbose)
+		},
 	}
+	c.Flags().IntVar(&port, "port", 0, "ask only the server there how it is")
 	c.Flags().BoolVar(&verbose, "verbose", false, "list the settings of the server, too")
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
@@ -47,7 +48,7 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	}
 	found = append(found, proxies(ctx, p)...)
 	if len(found) == 0 {
-		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, "mcp-pruner install claude" the server`, noClient), noClient}}
+		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, with --mcp the server`, noClient), noClient}}
 	}
 	return found
 }
@@ -154,8 +155,8 @@ func served(e entry.Entry) finding {
 
 // mend returns advice on how to correct an entry.
 func mend(e entry.Entry) string {
-	if agent.Named(e.Client).Install != nil {
-		return fmt.Sprintf("\"mcp-pruner install %s\" puts it right", e.Client)
+	if line := agent.Named(e.Client).RemovesServer; line != nil {
+		return fmt.Sprintf("\"%s %s\" and then \"mcp-pruner init %s --mcp\" put it right", strings.Join(line, " "), e.Name, e.Client)
 	}
 	return "name the program by its whole path there"
 }

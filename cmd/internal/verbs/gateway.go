@@ -61,7 +61,7 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 // gatewayCommand is the verb gateway.
 func gatewayCommand(p command.Process) *cobra.Command {
 	var f gatewayFlags
-	var overHTTP, report, asJSON bool
+	var overHTTP, list, report, asJSON bool
 	c := &cobra.Command{
 		Use:   "gateway [flags] CONFIG",
 		Short: "Serve the tools of other MCP servers in fewer tokens",
@@ -74,50 +74,51 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 		Example: `  mcp-pruner gateway --report servers.json
   claude mcp add all -- mcp-pruner gateway servers.json
   mcp-pruner gateway --http --port 8010 servers.json`,
-		Args: command.OneArgument("CONFIG"),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 && args[0] == "list" {
+				args = args[1:]
+			}
+			return command.OneArgument("CONFIG")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			list = list || len(args) == 2 // "gateway list CONFIG"
+			path := args[len(args)-1]
 			switch {
 			case asJSON && !report:
 				return command.Usagef("--json is a form of the report; add --report")
+			case list && report:
+				return command.Usagef("--list or --report?")
+			case list:
+				return f.list(c.Context(), p, path)
 			case report:
-				return f.report(c.Context(), p, args[0], asJSON)
+				return f.report(c.Context(), p, path, asJSON)
 			case overHTTP:
-				return f.serve(c.Context(), p, args[0], settings.Given(c.Flags(), settings.HTTP))
+				return f.serve(c.Context(), p, path, settings.Given(c.Flags(), settings.HTTP))
 			}
-			return f.serve(c.Context(), p, args[0], nil)
+			return f.serve(c.Context(), p, path, nil)
 		},
 	}
 	f.add(c)
 	c.Flags().BoolVar(&overHTTP, "http", false, "serve over HTTP, as the verb serve does")
+	c.Flags().BoolVar(&list, "list", false, "print what is exposed of each server, and why, and end")
 	c.Flags().BoolVar(&report, "report", false, "print bytes and tokens before and after, and end")
 	c.Flags().BoolVar(&asJSON, "json", false, "the report as JSON")
 	settings.AddFlags(c.Flags(), settings.HTTP)
-	c.AddCommand(gatewayListCommand(p), gatewayInitCommand(p))
+	c.AddCommand(gatewayInitCommand(p))
 	return command.EndsItself(c)
 }
 
-// gatewayListCommand is the verb gateway list.
-func gatewayListCommand(p command.Process) *cobra.Command {
-	var f gatewayFlags
-	c := &cobra.Command{
-		Use:   "list [flags] CONFIG",
-		Short: "Print what is exposed of each server, and why",
-		Args:  command.OneArgument("CONFIG"),
-		RunE: func(c *cobra.Command, args []string) error {
-			g, err := f.open(p, args[0], note(nil))
-			if err != nil {
-				return err
-			}
-			defer g.Close()
-			g.Wait(c.Context(), upstreamsWithin, false)
-			if err := g.Check(); err != nil {
-				return command.Usagef("%v", err)
-			}
-			return g.WriteList(p.Stdout, g.ModeFor(""))
-		},
+func (f *gatewayFlags) list(ctx context.Context, p command.Process, path string) error {
+	g, err := f.open(p, path, note(nil))
+	if err != nil {
+		return err
 	}
-	f.add(c)
-	return c
+	defer g.Close()
+	g.Wait(ctx, upstreamsWithin, false)
+	if err := g.Check(); err != nil {
+		return command.Usagef("%v", err)
+	}
+	return g.WriteList(p.Stdout, g.ModeFor(""))
 }
 
 func (f *gatewayFlags) report(ctx context.Context, p command.Process, path string, asJSON bool) error {
@@ -356,7 +357,7 @@ func takeOver(p command.Process, t takeover.Takeover, show bool) error {
 // rewritten says how a rule is to be written anew.
 func rewritten(r takeover.Rewrite, config string) string {
 	if r.New == "" {
-		return fmt.Sprintf("The rule %s matches no tool behind the gateway. \"mcp-pruner gateway list %s\" prints the tools there; write a rule for one of them.\n", r.Old, config)
+		return fmt.Sprintf("The rule %s matches no tool behind the gateway. \"mcp-pruner gateway --list %s\" prints the tools there; write a rule for one of them.\n", r.Old, config)
 	}
 	return fmt.Sprintf("The rule %s matches no tool behind the gateway. To keep it, write %s in its place.\n", r.Old, r.New)
 }

@@ -9,36 +9,22 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 )
 
 // healthWithin is the time limit for a server's answer.
 const healthWithin = 2 * time.Second
 
-// healthCommand returns the verb health, for the health checks of containers that have neither a shell nor curl.
-func healthCommand(p command.Process) *cobra.Command {
-	var port int
-	c := &cobra.Command{
-		Use:   "health",
-		Short: "Ask a server over HTTP on this machine how it is",
-		Long: `Asks a server on this machine how it is, and exits with 0 when it is well: serve
-(GET /healthz) or pruner (GET /health). Without --port the port is that of
-JEEVES_MCP_PRUNER_PORT, else of MCP_PRUNER_PORT.`,
-		Args: command.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if !c.Flags().Changed("port") {
-				port = servedPort(p)
-			}
-			if port < 1 || port > 65535 {
-				return command.Usagef("port: want an integer from 1 to 65535")
-			}
-			return health(c.Context(), port)
-		},
+// healthOf asks the server at a port of this machine how it is; 0 is the port that the environment names. The health checks of
+// containers, which have neither a shell nor curl, use it.
+func healthOf(ctx context.Context, p command.Process, port int) error {
+	if port == 0 {
+		port = servedPort(p)
 	}
-	c.Flags().IntVar(&port, "port", 0, "where it listens")
-	return c
+	if port < 1 || port > 65535 {
+		return command.Usagef("port: want an integer from 1 to 65535")
+	}
+	return health(ctx, port)
 }
 
 // servedPort returns the port at which a server with this environment would listen, 0 if none is set.

@@ -24,15 +24,15 @@ func TestHealth(t *testing.T) {
 		require.NoError(t, err)
 		var stderr bytes.Buffer
 		for _, p := range []command.Process{
-			{Args: []string{"--port", u.Port()}, Env: []string{"JEEVES_MCP_PRUNER_PORT=1"}},
-			{Env: []string{"JEEVES_MCP_PRUNER_PORT=" + u.Port(), "MCP_PRUNER_PORT=1"}},
-			{Env: []string{"JEEVES_MCP_PRUNER_PORT=", "MCP_PRUNER_PORT=" + u.Port()}},
+			{Args: []string{"health", "--port", u.Port()}, Env: []string{"JEEVES_MCP_PRUNER_PORT=1"}},
+			{Args: []string{"health"}, Env: []string{"JEEVES_MCP_PRUNER_PORT=" + u.Port(), "MCP_PRUNER_PORT=1"}},
+			{Args: []string{"doctor", "--port", "0"}, Env: []string{"JEEVES_MCP_PRUNER_PORT=", "MCP_PRUNER_PORT=" + u.Port()}},
 		} {
 			p.Stdout, p.Stderr = &bytes.Buffer{}, &stderr
-			assert.Equal(t, want, command.Verb(t.Context(), healthCommand(p), p), "%s: %s", path, &stderr)
+			assert.Equal(t, want, Run(p), "%s: %s", path, &stderr)
 		}
 		server.Close()
 	}
-	p := command.Process{Env: []string{"MCP_PRUNER_PORT=none"}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
-	assert.Equal(t, command.Usage, command.Verb(t.Context(), healthCommand(p), p))
+	p := command.Process{Args: []string{"health"}, Env: []string{"MCP_PRUNER_PORT=none"}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	assert.Equal(t, command.Usage, Run(p))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,36 +15,41 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/contextcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/entry"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// uninstallLast switches on again what context had switched off before init changed the same file, whose bytes are back now.
-func uninstallLast(p command.Process) func(w io.Writer) error {
-	return func(w io.Writer) error { return contextcmd.UndoAll(p, w, false) }
-}
-
-// uninstallFirst returns what switches on again what context switched off in files that nobody has changed since, ends the proxy, and
-// takes out the servers that the clients' own commands have added.
+// uninstallFirst returns what switches on again what context switched off in files that nobody has changed since, and ends the proxy.
 func uninstallFirst(p command.Process) func(c *cobra.Command, w io.Writer) error {
 	return func(c *cobra.Command, w io.Writer) error {
-		failed := errors.Join(contextcmd.UndoAll(p, w, true), stopProxies(c, p, w))
+		return errors.Join(contextcmd.UndoAll(p, w, true), stopProxies(c, p, w))
+	}
+}
+
+// uninstallLast switches on again what context had switched off before init changed the same file, whose bytes are back now, and takes
+// out the servers that earlier versions added with the clients' own commands.
+func uninstallLast(p command.Process) func(c *cobra.Command, w io.Writer) error {
+	return func(c *cobra.Command, w io.Writer) error {
+		failed := contextcmd.UndoAll(p, w, false)
 		dir, err := os.Getwd()
 		if err != nil {
 			return errors.Join(failed, err)
 		}
-		for _, client := range agent.With(func(c *agent.Client) bool { return c.Install != nil }) {
-			ours := func(e entry.Entry) bool { return e.Err == nil && e.Starts() }
-			if !slices.ContainsFunc(entry.Of(client.Name, setup.Home{Lookup: p.Lookup}, dir), ours) {
+		for _, e := range entry.All(setup.Home{Lookup: p.Lookup}, dir) {
+			line := slices.Clone(agent.Named(e.Client).RemovesServer)
+			if line == nil || e.Err != nil || e.Scope == "project" || e.Name != inject.ServerName || !e.Starts() {
 				continue
 			}
-			_, _ = fmt.Fprintf(w, "%s: the server that install added\n", client.Title)
-			install := p
-			install.Args = []string{client.Name, "--uninstall"}
-			if code := command.Verb(c.Context(), runcmd.InstallCommand(install), install); code != command.OK {
-				failed = errors.Join(failed, fmt.Errorf("\"mcp-pruner install %s --uninstall\" did not take the server out", client.Name))
+			if e.Scope != "" {
+				line = append(line, "--scope", e.Scope)
+			}
+			line = append(line, e.Name)
+			_, _ = fmt.Fprintf(w, "%s has a server that an earlier version added. Running: %s\n", agent.Named(e.Client).Title, strings.Join(line, " "))
+			if err := runcmd.RunClient(c.Context(), line, p); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s did not take the server out: %w", e.Client, err))
 			}
 		}
 		return failed

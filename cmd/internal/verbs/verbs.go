@@ -4,6 +4,9 @@ package verbs
 
 import (
 	"context"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,32 +27,31 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/tracecmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/viewcmd"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
+// Groups of the help. A verb of neither is found by its own help and by the pages: clients run it, or few people need it.
 const (
-	servers = "servers"
-	clients = "clients"
-	insight = "insight"
+	forYou   = "you"
+	forTeams = "teams"
 )
 
 // Root returns the tree of commands. Man pages and completions are generated from it.
 func Root(p command.Process) *cobra.Command {
 	root := stdioCommand(p)
-	root.AddGroup(
-		&cobra.Group{ID: servers, Title: "Serve and prune:"},
-		&cobra.Group{ID: clients, Title: "Set up and run clients:"},
-		&cobra.Group{ID: insight, Title: "Look into it:"},
-	)
-	group(root, servers, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), prunerCommand(p), keyscmd.Command(p), healthCommand(p), prunecmd.Command(p))
-	group(root, clients, runcmd.RunCommand(p, buildVersion()), runcmd.ConfigCommand(p), runcmd.InstallCommand(p),
-		initcmd.Command(p), hook.Command(p), hook.PauseCommand(p), recovercmd.Command(p), gaincmd.Command(p), gaincmd.StatusCommand(p),
-		initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
-	group(root, insight, viewcmd.Command(p), contextcmd.Command(p), demoCommand(p), doctorCommand(p), tracecmd.Command(p), replaycmd.Command(p), replaycmd.TryCommand(p),
-		gccmd.Command(p, buildVersion()), storecmd.Command(p), fsmcmd.Command(p), versionCommand(p))
-	root.AddCommand(runcmd.KeepCommand(p))
+	root.AddGroup(&cobra.Group{ID: forYou, Title: "For you:"}, &cobra.Group{ID: forTeams, Title: "For teams:"})
+	group(root, forYou, initcmd.Command(p), replaycmd.TryCommand(p), gaincmd.Command(p), viewcmd.Command(p), replaycmd.Command(p), contextcmd.Command(p),
+		prunecmd.Command(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
+	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keyscmd.Command(p))
+	root.AddCommand(gccmd.Command(p, buildVersion()), tracecmd.Command(p), recovercmd.Command(p), hook.PauseCommand(p), prunerCommand(p), storecmd.Command(p), fsmcmd.Command(p),
+		hook.Command(p), gaincmd.StatusCommand(p))
+	root.SetUsageTemplate(ungrouped.ReplaceAllString(root.UsageTemplate(), ""))
 	command.Completions(root)
 	return root
 }
+
+// ungrouped is the part of cobra's template that lists verbs without a group.
+var ungrouped = regexp.MustCompile(`(?s)\{\{if not \.AllChildCommandsHaveGroup\}\}.*?\{\{end\}\}\{\{end\}\}\{\{end\}\}`)
 
 // group adds verbs under a common heading of the help.
 func group(root *cobra.Command, id string, verbs ...*cobra.Command) {
@@ -59,8 +61,40 @@ func group(root *cobra.Command, id string, verbs ...*cobra.Command) {
 	root.AddCommand(verbs...)
 }
 
+// renamed are verbs of earlier versions that are said in another way now, which means the same.
+var renamed = map[string][]string{
+	"version": {"--version"},
+	"health":  {"doctor", "--port", "0"}, // health checks of containers
+}
+
+// removed are verbs of earlier versions, and what to run instead.
+var removed = map[string]string{
+	"demo":    "mcp-pruner prune -q QUESTION FILE",
+	"config":  "mcp-pruner init CLIENT --mcp; docs/CLIENTS.md has the entry for a client that init does not know",
+	"install": "mcp-pruner init CLIENT --mcp",
+}
+
 // Run runs the verb that the arguments name and returns the exit code.
-func Run(p command.Process) int { return execute(Root, p) }
+func Run(p command.Process) int {
+	if len(p.Args) == 0 {
+		return execute(Root, p)
+	}
+	verb, rest := p.Args[0], p.Args[1:]
+	if verb == keeper.Verb { // the supervisor between this program and a client that it runs
+		_, _, stop := command.Signals(context.Background(), endSignals()...)
+		defer stop()
+		surviveClosedPipes()
+		return keeper.Main(rest)
+	}
+	if instead := removed[verb]; instead != "" {
+		_, _ = fmt.Fprintf(p.Stderr, "mcp-pruner: there is no %s any more. Instead: %s\n", verb, instead)
+		return command.Usage
+	}
+	if now := renamed[verb]; now != nil {
+		p.Args = append(slices.Clone(now), rest...)
+	}
+	return execute(Root, p)
+}
 
 // RunHTTP runs the HTTP server as a program of its own and returns the exit code.
 func RunHTTP(p command.Process) int {

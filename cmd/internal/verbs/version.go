@@ -6,8 +6,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 )
 
@@ -35,13 +33,6 @@ func buildVersion() string {
 		return Release
 	}
 	return Release + "+" + revision[:12]
-}
-
-func versionCommand(p command.Process) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: command.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return printVersion(p) },
-	}
 }
 
 func printVersion(p command.Process) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
 // options are the checked command-line options.
@@ -84,7 +85,7 @@ func (o options) start(ctx context.Context) (seen, error) {
 	}
 	fmt.Fprintf(o.Stderr, "starting %s once in %s, with %s; no model is asked\n", o.Client.Title, o.Folder, starts)
 	got, err := capture.Run(ctx, capture.Options{
-		Client: o.Client, Folder: o.Folder, Env: o.Env, Keeper: []string{self, "keep"}, NoServers: o.noServers,
+		Client: o.Client, Folder: o.Folder, Env: o.Env, Keeper: []string{self, keeper.Verb}, NoServers: o.noServers,
 	})
 	if err != nil {
 		return seen{}, err

@@ -39,15 +39,16 @@ func Command(p command.Process, version string) *cobra.Command {
 		Use:   "gc",
 		Short: "Look into the ledger of what agents were given, and prune it",
 		Long: `The ledger has every output that this program's server, hooks and proxy saw. These verbs do what the
-tools of toolset gc do, and call them in the same way. docs/GC.md explains the ledger.`,
-		Args: command.NeedsVerb, RunE: func(*cobra.Command, []string) error { return nil },
+tools of toolset gc do, and call them in the same way. Without a verb: what the proxy's sessions used and saved,
+and how large the ledger is. docs/GC.md explains the ledger.`,
 	}
 	f := c.PersistentFlags()
 	f.StringVar(&v.store, "store", "", "the ledger's file (default: MCP_PRUNER_GC_STORE, else in the user's state directory)")
 	f.StringVar(&v.project, "project-id", "", "the project (default: this folder's)")
 	f.BoolVar(&v.json, "json", false, "print one JSON value")
 	c.AddCommand(v.analyze(), v.prune(), v.pin("pin", "Protect segments from pruning"), v.pin("unpin", "Allow segments to be pruned again"),
-		v.get(), v.search(), v.stats(), v.clean(), v.settings())
+		v.get(), v.search(), v.clean(), v.settings())
+	command.Bare(c, v.stats())
 	return c
 }
 

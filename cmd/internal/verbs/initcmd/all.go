@@ -186,11 +186,11 @@ To see it work, paste this into the client:
 
 // UninstallCommand returns the verb uninstall. first and last take out what other verbs have put in, before and after what init has; they
 // are given the writer of the report.
-func UninstallCommand(p command.Process, first func(c *cobra.Command, w io.Writer) error, last func(w io.Writer) error) *cobra.Command {
+func UninstallCommand(p command.Process, first func(c *cobra.Command, w io.Writer) error, last func(c *cobra.Command, w io.Writer) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
 		Short: "Take everything out of all clients, and say what stays",
-		Long: `Takes out of every client what init, install and context put in: hooks, servers, the
+		Long: `Takes out of every client what init and context put in: hooks, servers, the
 proxy, status line and rule. What context switched off is on again, in projects, too, and
 the proxy ends. Each file gets back the bytes that it had, or loses our entries alone if it
 was edited since. Data of yours stays, and it is said where.`,
@@ -208,7 +208,7 @@ was edited since. Data of yours stays, and it is said where.`,
 				failed = errors.Join(failed, h.takeOutOf(p.Stdout, name))
 			}
 			if last != nil {
-				failed = errors.Join(failed, last(p.Stdout))
+				failed = errors.Join(failed, last(c, p.Stdout))
 			}
 			return errors.Join(failed, whatStays(p))
 		},

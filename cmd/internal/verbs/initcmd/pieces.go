@@ -2,6 +2,7 @@ package initcmd
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
@@ -30,6 +31,9 @@ func (h home) pieces(client string) ([]piece, error) {
 	case c.Files.Servers.As == agent.TOML:
 		found = append(found, h.tablePiece(files.Servers, c.Servers.Member))
 	}
+	if c.Hooks != nil && found[len(found)-1].kind == mcp {
+		found[len(found)-1].note = fmt.Sprintf(worth, client)
+	}
 	if c.Proxy != nil {
 		found = append(found, h.proxyPiece(files.At(c.Proxy.In), c))
 		if p, ok := h.unitPiece(); ok && len(c.Proxy.Start) == 0 {
@@ -41,6 +45,11 @@ func (h home) pieces(client string) ([]piece, error) {
 	}
 	return found, nil
 }
+
+// worth says when our tools pay beside a client's own. A test compares it with the measured bill.
+const worth = `What to expect: beside the client's own tools ours cost more than they save in most sessions, because their definitions and
+questions cost tokens, too. Hooks save there: mcp-pruner init %s --hooks
+Where they are the only tools that read, search and run, as in an agent of your own, they save in sessions with large results.`
 
 // dropSecret deletes the secret of the proxy once no client that init set up uses it any more.
 func (h home) dropSecret(chosen []piece) error {

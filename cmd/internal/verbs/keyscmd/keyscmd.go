@@ -34,12 +34,11 @@ func Command(p command.Process) *cobra.Command {
 		Long: `Keeps the API keys with which callers beyond this machine show who they are (serve,
 gateway --http, pruner and proxy with --auth keys). A key is printed once and stored as
 a hash, in the database of MCP_PRUNER_STORE, else in a file of the user. A revoked key
-is refused within a minute. docs/TEAMS.md describes how callers send it.`,
+is refused within a minute. Without a verb it lists the keys, never what opens anything.
+docs/TEAMS.md describes how callers send it.`,
 		Example: `  mcp-pruner keys add alice --expires 90d >alice.key
-  mcp-pruner keys list
+  mcp-pruner keys
   mcp-pruner keys revoke k3f9c2d1`,
-		Args: command.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&store, "store", "", "where keys are (default: MCP_PRUNER_STORE, else in the user's state directory)")
 	with := func(do func(c *cobra.Command, all keys.Keys) error) func(*cobra.Command) error {
@@ -51,7 +50,8 @@ is refused within a minute. docs/TEAMS.md describes how callers send it.`,
 			return errors.Join(do(c, all), all.Close())
 		}
 	}
-	c.AddCommand(addCommand(p, with), listCommand(p, with), revokeCommand(p, with))
+	c.AddCommand(addCommand(p, with), revokeCommand(p, with))
+	command.Bare(c, listCommand(p, with))
 	return c
 }
 
@@ -219,12 +219,12 @@ func revokeCommand(p command.Process, with use) *cobra.Command {
 		Args:  command.OneArgument("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if auth.IsKey(args[0]) {
-				return command.Usagef(`ID: this is the key itself, which now stands in the shell's history: revoke it by its id, which "mcp-pruner keys list" shows`)
+				return command.Usagef(`ID: this is the key itself, which now stands in the shell's history: revoke it by its id, which "mcp-pruner keys" shows`)
 			}
 			return with(func(c *cobra.Command, all keys.Keys) error {
 				err := all.Revoke(c.Context(), args[0])
 				if errors.Is(err, keys.ErrUnknown) {
-					return fmt.Errorf(`no key has the id %.20q; "mcp-pruner keys list" shows them`, args[0])
+					return fmt.Errorf(`no key has the id %.20q; "mcp-pruner keys" shows them`, args[0])
 				}
 				if err != nil {
 					return err

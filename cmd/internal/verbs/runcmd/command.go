@@ -8,17 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
-
-// KeepCommand returns the verb keep, the supervisor process between run and the client. It uses the
-// process's own streams; all its arguments are the client's command.
-func KeepCommand(command.Process) *cobra.Command {
-	return command.EndsItself(&cobra.Command{
-		Use: "keep", Short: "Used by run", Hidden: true, DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error { return command.Exit(keeper.Main(args)) },
-	})
-}
 
 // mixed makes c accept undeclared options, which belong to the client. work gets those options and the
 // arguments after "--". Only the first argument can ask for help, because the client has a help option,

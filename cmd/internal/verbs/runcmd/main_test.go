@@ -14,18 +14,22 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper/signaltest"
 )
 
 func verbs(p command.Process) map[string]*cobra.Command {
 	return map[string]*cobra.Command{
-		"run": runcmd.RunCommand(p, "1.2.3"), "config": runcmd.ConfigCommand(p), "install": runcmd.InstallCommand(p), "keep": runcmd.KeepCommand(p),
+		"run": runcmd.RunCommand(p, "1.2.3"),
 	}
 }
 
 // TestMain lets the test binary act as mcp-pruner, because a test of signals needs a process of its own.
 func TestMain(m *testing.M) {
 	p := command.Process{Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	if len(os.Args) > 1 && os.Args[1] == keeper.Verb {
+		os.Exit(keeper.Main(os.Args[2:]))
+	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // as the program does
 	if len(os.Args) > 1 && verbs(p)[os.Args[1]] != nil {
 		p.Args = os.Args[2:]

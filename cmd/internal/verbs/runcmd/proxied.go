@@ -149,3 +149,21 @@ func (r *request) showProxied(w io.Writer, o runnerfsm.Options) error {
 	fmt.Fprintf(w, "command    %s\n", shellLine(append([]string{r.provider.Name()}, change.Args...)))
 	return nil
 }
+
+// shellLine writes a command line for a POSIX shell.
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if strings.Trim(w, shellPlain) != "" {
+			quoted[i] = shellQuote(w)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// shellPlain are the characters that need no quotes in a shell.
+const shellPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@+"
+
+// shellQuote quotes a word for a POSIX shell.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/redirect"
 )
@@ -345,7 +346,7 @@ func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 	set.Root = r.provider.Dir(r.options, set.Dir)
 	return runnerfsm.Options{
 		ID: id, Provider: r.provider, ProviderOptions: r.options, Prompt: r.prompt,
-		Settings: set, StartTimeout: r.startTimeout, AllowBash: r.allowBash, Keeper: []string{self, "keep"},
+		Settings: set, StartTimeout: r.startTimeout, AllowBash: r.allowBash, Keeper: []string{self, keeper.Verb},
 	}, nil
 }
 

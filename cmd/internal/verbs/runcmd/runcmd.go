@@ -1,5 +1,4 @@
-// Package runcmd implements the runner's verbs: run, config, install, and keep, the supervisor with which
-// run can end a client and all processes it started.
+// Package runcmd implements the verb run.
 package runcmd
 
 import (
@@ -7,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
 // settings returns the runner's settings for a run in the current directory.
@@ -62,4 +63,15 @@ func providerNames() string {
 		names = append(names, p.Name())
 	}
 	return strings.Join(names, "|")
+}
+
+// RunClient runs a command of a client with the streams of this process.
+func RunClient(ctx context.Context, line []string, p command.Process) error {
+	program, err := system.Here(p.Env).ClientPath(line[0], line[1:])
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, line[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Env, p.Stdin, p.Stdout, p.Stderr
+	return cmd.Run()
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/BurntSushi/toml"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -136,53 +135,13 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, name := range []string{"run", "config", "install"} {
+	for _, name := range []string{"run"} {
 		code, stdout, stderr := call(t, name, nil, "--help")
 		assert.Zero(t, code)
 		assert.Contains(t, stdout, "Usage:\n  mcp-pruner "+name)
 		assert.Contains(t, stdout, "Flags:\n")
 		assert.Empty(t, stderr)
 	}
-}
-
-// TestConfig checks that config prints what run injects, by reading it as the client would.
-func TestConfig(t *testing.T) {
-	p := newPlace(t, nil)
-	cwd := mustGetwd(t)
-	env := append(p.env, "JEEVES_MCP_PRUNER_PATH=/bin/true", "JEEVES_PRUNER_URL=embedded", "PRUNER_TIMEOUT_MS=500")
-	type entry struct {
-		Command  string
-		Args     []string
-		Env      map[string]string
-		EnvVars  []string `toml:"env_vars"`
-		Approval string   `toml:"default_tools_approval_mode"`
-		Tools    []string `toml:"enabled_tools"`
-		Required bool
-	}
-	want := entry{Command: "/bin/true", Args: []string{}, Env: map[string]string{"PRUNER_URL": "embedded", "MCP_PRUNER_CWD": cwd}}
-	for _, form := range []string{"claude", "json"} {
-		code, stdout, stderr := call(t, "config", env, "--provider", form)
-		require.Zero(t, code, stderr)
-		var record struct{ MCPServers map[string]entry }
-		require.NoError(t, json.Unmarshal([]byte(stdout), &record))
-		assert.Equal(t, map[string]entry{"pruner": want}, record.MCPServers)
-	}
-
-	code, stdout, _ := call(t, "config", env, "--provider=codex")
-	require.Zero(t, code)
-	arguments, section, found := strings.Cut(stdout, "\n\n")
-	require.True(t, found)
-	assert.Contains(t, lines(arguments), `--config 'mcp_servers.pruner.command="/bin/true"'`)
-	assert.Contains(t, lines(arguments), `--config 'mcp_servers.pruner.required=true'`)
-	assert.Contains(t, arguments, cwd)
-	var file struct {
-		Servers map[string]entry `toml:"mcp_servers"`
-	}
-	_, err := toml.Decode(section, &file)
-	require.NoError(t, err)
-	want.EnvVars, want.Approval, want.Tools = []string{"PRUNER_TIMEOUT_MS"}, "approve", []string{"read", "grep"}
-	want.Env = map[string]string{"PRUNER_URL": "embedded"}
-	assert.Equal(t, map[string]entry{"pruner": want}, file.Servers, "in a file, which other projects share, the server is not required and has no directory")
 }
 
 // TestRunSaysThatNothingIsInjected checks the note that no server is injected and how to change that, and
@@ -209,44 +168,6 @@ func TestRunSaysThatNothingIsInjected(t *testing.T) {
 	code, _, stderr = call(t, "run", env, "--provider", "claude", "--pruner=", "--", "x")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "want embedded, the URL of a service, or off")
-}
-
-// TestPrunerURLCounts checks that the server's own variable applies if the runner's is not set.
-func TestPrunerURLCounts(t *testing.T) {
-	env := []string{"PATH=/bin", "JEEVES_MCP_PRUNER_PATH=/bin/true", "PRUNER_URL=embedded"}
-	_, stdout, _ := call(t, "config", env, "--provider", "json")
-	assert.Contains(t, stdout, `"PRUNER_URL":"embedded"`)
-	_, stdout, _ = call(t, "config", append(env, "JEEVES_PRUNER_URL="), "--provider", "json")
-	assert.Contains(t, stdout, `"PRUNER_URL":""`)
-	code, _, stderr := call(t, "config", append(env, "PRUNER_URL=nowhere"), "--provider", "json")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, `PRUNER_URL="nowhere": not an absolute`)
-}
-
-func TestConfigSays(t *testing.T) {
-	p := newPlace(t, nil)
-	off := []string{"PATH=" + p.dir, "JEEVES_MCP_PRUNER_PATH=/bin/true"}
-	code, stdout, stderr := call(t, "config", off, "--provider", "json")
-	assert.Zero(t, code)
-	assert.NotEmpty(t, stdout, "by hand it can be wired all the same")
-	assert.Contains(t, stderr, `"mcp-pruner run" injects nothing: add --pruner embedded there`)
-
-	_, _, stderr = call(t, "config", append(off, "JEEVES_PRUNER_URL=http://127.0.0.1:1/prune"), "--provider", "json")
-	assert.Contains(t, stderr, "with JEEVES_PRUNER_URL=embedded the server prunes by itself")
-	_, _, stderr = call(t, "config", append(off, "JEEVES_PRUNER_URL=embedded"), "--provider", "json")
-	assert.NotContains(t, stderr, "prunes by itself")
-
-	for _, c := range []struct{ args, want string }{
-		{"", "--provider is missing"}, {"--provider x", "not one of claude, codex, json"}, {"--provider json more", `no argument "more"`},
-	} {
-		code, stdout, stderr = call(t, "config", off, strings.Fields(c.args)...)
-		assert.Equal(t, 2, code)
-		assert.Empty(t, stdout)
-		assert.Contains(t, stderr, c.want)
-	}
-	code, _, stderr = call(t, "config", []string{"JEEVES_MCP_PRUNER_PATH=/nowhere"}, "--provider", "json")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, `JEEVES_MCP_PRUNER_PATH="/nowhere": no such file`)
 }
 
 func mustGetwd(t *testing.T) string {

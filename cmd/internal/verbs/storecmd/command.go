@@ -31,11 +31,11 @@ func Command(p command.Process) *cobra.Command {
 		Use:   "store",
 		Short: "Look after the database in which a team keeps its state",
 		Long: `The database is the one that MCP_PRUNER_STORE names, as postgres://USER@HOST/DATABASE. docs/TEAMS.md
-explains it.`,
-		Args: command.NeedsVerb, RunE: func(*cobra.Command, []string) error { return nil },
+explains it. Without a verb: whether it can be used, and what it holds.`,
 	}
 	c.PersistentFlags().StringVar(&v.store, "store", "", "the database, without its password (default: MCP_PRUNER_STORE)")
-	c.AddCommand(v.migrate(), v.status(), v.forget())
+	c.AddCommand(v.migrate(), v.forget())
+	command.Bare(c, v.status())
 	return c
 }
 

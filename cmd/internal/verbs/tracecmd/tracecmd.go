@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
@@ -46,12 +47,14 @@ type settings struct {
 
 // Command returns the verb trace with its sub-verbs.
 func Command(p command.Process) *cobra.Command {
+	var s settings
 	c := &cobra.Command{
-		Use:   "trace",
+		Use:   "trace [FILE...]",
 		Short: "Verify and sum up what MCP_PRUNER_TRACE recorded",
 		Long: `Reads traces as MCP_PRUNER_TRACE makes them. Without FILE it is the file that
 variable names; "-" is the standard input. With --store it is the database of a team,
-in which the replicas keep theirs. Files that a trace was rotated into, by
+in which the replicas keep theirs. Without a verb it lists the records, one a line, for
+people, or as CSV or JSON; the verdict then goes to the standard error. Files that a trace was rotated into, by
 the server or by others, are read from the oldest on, whatever the order of the
 arguments.
 
@@ -61,27 +64,47 @@ a process was killed or still runs, so that its last lines could be missing.`,
 		Example: `  MCP_PRUNER_TRACE=trace.jsonl mcp-pruner        serve, and keep a trace
   mcp-pruner trace verify trace.jsonl
   mcp-pruner trace stats --since 24h trace.jsonl
-  mcp-pruner trace list --tool bash --csv trace.jsonl
+  mcp-pruner trace --tool bash --csv trace.jsonl
   mcp-pruner trace report -o report.html trace.jsonl*`,
-		Args: command.NeedsVerb, RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	c.AddCommand(verifyCommand(p), headsCommand(p), statsCommand(p), listCommand(p), reportCommand(p))
+	for _, child := range []*cobra.Command{verifyCommand(p, &s), headsCommand(p, &s)} {
+		c.AddCommand(readsAll(child))
+	}
+	c.AddCommand(statsCommand(p, &s), reportCommand(p, &s))
+	command.Bare(c, listCommand(p, &s))
+	f := c.PersistentFlags()
+	f.StringVar(&s.store, "store", "", "the database, without its password (default: MCP_PRUNER_STORE, if MCP_PRUNER_TRACE names no file)")
+	f.StringVar(&s.heads, "heads", "", "an event log or the output of trace heads, kept elsewhere: shows what was cut off or invented")
+	selecting(f, &s)
 	return c
 }
 
-func verifyCommand(p command.Process) *cobra.Command {
-	var s settings
-	c := verb(p, &s, runVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
+// readsAll makes a verb refuse the flags that select records.
+func readsAll(c *cobra.Command) *cobra.Command {
+	c.PreRunE = func(c *cobra.Command, _ []string) (err error) {
+		var selection pflag.FlagSet
+		selecting(&selection, new(settings))
+		selection.VisitAll(func(f *pflag.Flag) {
+			if c.Flags().Changed(f.Name) {
+				err = command.Usagef("--%s selects records to show; trace %s reads all of them", f.Name, c.Name())
+			}
+		})
+		return err
+	}
+	return c
+}
+
+func verifyCommand(p command.Process, s *settings) *cobra.Command {
+	c := verb(p, s, runVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
 		`Replays every record against the table that it names, and checks that
 no line was changed, taken out or put in.`)
 	c.Flags().BoolVar(&s.all, "all", false, "name every problem, not only the first")
 	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
-	return comparing(c, &s)
+	return c
 }
 
-func headsCommand(p command.Process) *cobra.Command {
-	var s settings
-	return verb(p, &s, runHeads, "heads [FILE...]", "Print the state of each process' chain, to be kept elsewhere",
+func headsCommand(p command.Process, s *settings) *cobra.Command {
+	return verb(p, s, runHeads, "heads [FILE...]", "Print the state of each process' chain, to be kept elsewhere",
 		`Prints a JSON line for each process in the trace: how many lines it wrote, the hash of
 the last, and the key of the next seal. Kept where the audited agent cannot write, they
 show later that nothing was cut off or put in its place: trace verify --heads. A server
@@ -91,27 +114,23 @@ reports its heads in its event log at start, with every batch of lines and at it
 const selects = `Verifies the trace first and shows the verdict; the exit status is 1 when the trace is
 not in order.`
 
-func statsCommand(p command.Process) *cobra.Command {
-	var s settings
-	c := verb(p, &s, runStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", selects)
+func statsCommand(p command.Process, s *settings) *cobra.Command {
+	c := verb(p, s, runStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", selects)
 	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
-	return selecting(comparing(c, &s), &s)
+	return c
 }
 
-func listCommand(p command.Process) *cobra.Command {
-	var s settings
-	c := verb(p, &s, runList, "list [FILE...]", "The records, one a line: for people, or as CSV or JSON lines",
-		selects+` The verdict goes to the standard error.`)
+func listCommand(p command.Process, s *settings) *cobra.Command {
+	c := verb(p, s, runList, "list [FILE...]", "", "")
 	c.Flags().BoolVar(&s.json, "json", false, "print one JSON array, with a record a line")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV, with the names of the columns first")
-	return selecting(comparing(c, &s), &s)
+	return c
 }
 
-func reportCommand(p command.Process) *cobra.Command {
-	var s settings
-	c := verb(p, &s, runReport, "report [FILE...]", "The same as one HTML page", selects)
+func reportCommand(p command.Process, s *settings) *cobra.Command {
+	c := verb(p, s, runReport, "report [FILE...]", "The same as one HTML page", selects)
 	c.Flags().StringVarP(&s.output, "output", "o", "report.html", `where the report goes; "-" is the standard output`)
-	return selecting(comparing(c, &s), &s)
+	return c
 }
 
 // maxRows is the number of records, the latest ones, that a report lists one by one. Its figures cover all records.
@@ -123,7 +142,7 @@ const memoryLimit = 150 << 20
 
 // verb returns one of the verbs that read traces.
 func verb(p command.Process, s *settings, run func(command.Process, settings) (int, error), use, short, long string) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
+	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
 		if err := s.complete(p, files); err != nil {
 			return command.Usagef("%w", err)
 		}
@@ -136,18 +155,10 @@ func verb(p command.Process, s *settings, run func(command.Process, settings) (i
 		}
 		return command.Exit(code)
 	}}
-	c.Flags().StringVar(&s.store, "store", "", "the database, without its password (default: MCP_PRUNER_STORE, if MCP_PRUNER_TRACE names no file)")
-	return c
-}
-
-func comparing(c *cobra.Command, s *settings) *cobra.Command {
-	c.Flags().StringVar(&s.heads, "heads", "", "an event log or the output of trace heads, kept elsewhere: shows what was cut off or invented")
-	return c
 }
 
 // selecting adds the flags that select records.
-func selecting(c *cobra.Command, s *settings) *cobra.Command {
-	f := c.Flags()
+func selecting(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.since, "since", "", "only what started since then: 24h, 2026-11-21 or 2026-11-21T04:00:00Z")
 	f.StringVar(&s.until, "until", "", "only what started before then")
 	f.StringVar(&s.selection.Session, "session", "", "only this session")
@@ -156,7 +167,6 @@ func selecting(c *cobra.Command, s *settings) *cobra.Command {
 	f.StringVar(&s.selection.Owner, "subject", "", "only what this subject asked for")
 	f.StringVar(&s.selection.Run, "run", "", "only this run and what its servers were asked for")
 	f.IntVar(&s.selection.Limit, "limit", 0, "bytes the client shows of one result (default: what is known of the client)")
-	return c
 }
 
 func (s *settings) complete(p command.Process, files []string) error {
