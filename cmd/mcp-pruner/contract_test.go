@@ -165,7 +165,7 @@ func TestHelpAndUsage(t *testing.T) {
 		"gc prune --segment-ids s1 --action x", "gc settings --for opencode --json", "gateway --json servers.json", "gateway list no.json", "gateway list servers.json --mode x",
 		"replay --html - --json sessions.jsonl", "replay --explain x --json sessions.jsonl", "replay --policy x", "recover prn_3ddf8b97 --lines x",
 		"recover prn_3ddf8b97 --pattern (", "init vi", "init claude --show --uninstall", "hook vi", "gateway init vi", "proxy --port x", "proxy --upstream x",
-		"proxy --policy x", "trace list --json --csv trace.jsonl", "prune --batch a.go", "fsm --machine x", "health --port 0",
+		"proxy --policy x", "trace list --json --csv trace.jsonl", "prune --batch a.go", "fsm --machine x", "doctor --port 0",
 	} {
 		usage(line)
 	}
@@ -178,7 +178,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 	for _, line := range []string{
 		"prune -q x no.go", "prune -q x .", "replay no.jsonl", "replay bad", "replay --json .config", "recover prn_00000000", "gc get s99",
 		"gc analyze --store .", "trace verify no.jsonl", "trace stats no.jsonl", "trace list .", "trace heads bad", "trace report -o - no.jsonl", "trace no.jsonl",
-		"trace stats --heads no.txt trace.jsonl", "gain", "health --port 1", "replay --html no/report.html sessions.jsonl",
+		"trace stats --heads no.txt trace.jsonl", "gain", "doctor --port 1", "replay --html no/report.html sessions.jsonl",
 	} {
 		code, stdout, stderr := w.run(line)
 		assert.Equal(t, command.Fail, code, line)
@@ -190,7 +190,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 
 // output are command lines that print something.
 var output = []string{
-	"--help", "version", "doctor", "fsm", "gc", "gc stats", "trace trace.jsonl", "keys", "keys list", "gateway --list servers.json", "gc settings", "gc analyze", "gc search x", "gc pin --segment-ids s1", "gc unpin --segment-ids s1", "gateway list servers.json", "gateway --report servers.json",
+	"--help", "--version", "doctor", "fsm", "gc", "gc stats", "trace trace.jsonl", "keys", "keys list", "gateway --list servers.json", "gc settings", "gc analyze", "gc search x", "gc pin --segment-ids s1", "gc unpin --segment-ids s1", "gateway list servers.json", "gateway --report servers.json",
 	"trace verify trace.jsonl", "trace stats trace.jsonl", "trace list trace.jsonl", "trace heads trace.jsonl", "trace report -o - trace.jsonl", "replay sessions.jsonl",
 	"prune -q x a.go", "prune -q x --why a.go", "init claude --show", "completion bash",
 	"replay --html - - < sessions.jsonl", "prune -q x - < a.go", "prune -q x < a.go", "trace verify - < trace.jsonl", "trace stats - < trace.jsonl", "trace list - < trace.jsonl",
