@@ -72,7 +72,8 @@ const opencodeConfig = `{
 `
 
 // opencodePlugins gives opencode the package for plugins that it installs when it first starts in a home: 20 seconds of processor
-// time. The homes of all tests have a link to one folder.
+// time. The homes of all tests have a link to one folder. Without a lock file that names the package, opencode asks npm's
+// registry about it at each start and removes the link.
 func (w *world) opencodePlugins() {
 	packages, err := installFrom("clients/opencode/package.json", "mcp-pruner-e2e-opencode")
 	require.NoError(w.t, err)
@@ -82,6 +83,7 @@ func (w *world) opencodePlugins() {
 	pinned, err := os.ReadFile(filepath.Join(packages, "package.json"))
 	require.NoError(w.t, err)
 	w.write(filepath.Join(dir, "package.json"), string(pinned), 0o644)
+	w.write(filepath.Join(dir, "package-lock.json"), `{"lockfileVersion":3,"packages":{"":`+string(pinned)+`}}`, 0o644)
 }
 
 func configureOpencode(w *world, url string) {
