@@ -37,10 +37,7 @@ func TestServerWithATraceIsClosedToItsCommands(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o777))
-	program := filepath.Join(dir, "mcp-pruner")
-	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
-	require.NoError(t, err, string(out))
-
+	program := built(t)
 	open := lookAsNobody(t, dir, program)
 	assert.Subset(t, open, []string{"fd", "environ", "kill", "own"}, "without a trace the server is an ordinary process")
 	closed := lookAsNobody(t, dir, program, "MCP_PRUNER_TRACE="+filepath.Join(dir, "trace.jsonl"))

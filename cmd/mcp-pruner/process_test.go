@@ -160,16 +160,6 @@ func exists(t *testing.T, path string) {
 	require.Eventually(t, func() bool { _, err := os.Stat(path); return err == nil }, 20*time.Second, 5*time.Millisecond)
 }
 
-// built is the program as a user gets it, without the race detector, which takes
-// a second to start and would make the 200 runs take minutes.
-func built(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "mcp-pruner")
-	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return path
-}
-
 // No reply is lost when the input ends right behind the calls.
 func TestOneShotPipes(t *testing.T) {
 	runs := 200

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -16,10 +15,7 @@ import (
 // environment without the client's keys and the server's settings; everything else is
 // still there, and the settings hold.
 func TestServerHoldsNoClientSecrets(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "mcp-pruner")
-	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
-	require.NoError(t, err, string(out))
-	cmd := exec.Command(program)
+	cmd := exec.Command(built(t))
 	cmd.Dir = t.TempDir()
 	cmd.Env = []string{
 		"PATH=/usr/bin:/bin", "PRUNER_URL=", "DEEPINFRA_API_KEY=own", "CODEX_PASSED=passed", "MCP_PRUNER_PASS_ENV=CODEX_PASSED",

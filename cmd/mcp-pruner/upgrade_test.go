@@ -71,7 +71,7 @@ func newUpgraded(t *testing.T) *upgraded {
 	u := &upgraded{t, home}
 	made := u.unpack()
 	u.move(made)
-	require.NoError(t, os.Rename(built(t), filepath.Join(home, "bin", "mcp-pruner")))
+	require.NoError(t, os.Link(built(t), filepath.Join(home, "bin", "mcp-pruner")))
 	return u
 }
 
