@@ -1,7 +1,8 @@
 # make            what you would want before a commit
 # make demo       a file of this repository, pruned to a question
-# make quick      for the everyday loop: style and every test whose code has changed, without the race detector
-# make test       every test, with the race detector where goroutines are
+# make quick      for the everyday loop: style and every test whose code has changed
+# make test       the tests of the product without its slowest proofs and without the race detector
+# make test-long  every proof with the race detector where goroutines are, and the tests of the development programs
 # make bench      speed and memory, as ratios within one run (MEASURES="stdio http", BENCHTIME=5s, COUNT=1)
 # make bench-compare   the times of the last make bench beside cmd/dev/bench/baseline.txt; bench-baseline makes them the baseline
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
@@ -42,7 +43,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint quick test bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all pgbouncer soak live plan wire house fuzz docs site picture pictures dist licenses systems versions vulns rg
+.PHONY: all build install demo fmt check-fmt vet lint quick test test-long bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all pgbouncer soak live plan wire house fuzz docs site picture pictures dist licenses systems versions vulns
 
 all: fmt vet lint test
 
@@ -64,13 +65,9 @@ install:
 	*) echo "PATH does not have $$bin. To start it by its name: export PATH=\"$$bin:\$$PATH\"; now: $$bin/mcp-pruner init" ;; \
 	esac
 
-demo: rg
+demo:
+	@.ci/install -n rg
 	$(GO) run ./cmd/mcp-pruner prune -q "what happens when a handler panics" states/pipeline.go
-
-# ripgrep makes the tool grep fast. Where no package manager has it, or we may not
-# install, the tool falls back to the system's grep and nothing fails.
-rg:
-	@.ci/install rg ripgrep "grep falls back to the system's grep"
 
 fmt:
 	$(GO) fmt ./...
@@ -90,9 +87,8 @@ lint:
 	.cache/dev/staticcheck -checks 'all,-ST1000' ./...
 	cd cmd/dev && $(CURDIR)/.cache/dev/staticcheck -checks 'all,-ST1000' ./...
 
-quick: check-fmt vet
-	$(GO) test ./...
-	$(GO) -C cmd/dev test ./...
+quick: check-fmt vet test
+	$(GO) -C cmd/dev test -vet=off ./...
 
 # Packages that compute alone, where the race detector finds nothing and takes ten times as long: the tests of the servers
 # and of the gateway run them with it.
@@ -100,11 +96,16 @@ ALONE := /(pruneclient/lineprune|tools/upstream$$)
 # SQLite is C translated to Go, and its memory is not Go's, so the detector finds nothing there and takes most of the time of
 # a test that stores: docs/decisions/127-where-the-race-detector-looks.md.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
-# $(call tests,RACE,WHERE,GREP) tests the packages of a module that grep picks.
-tests = $(GO) -C $(2) test -timeout 20m $(1) $$($(GO) -C $(2) list ./... | grep $(3)) || failed=1
+# $(call tests,RACE,WHERE,GREP) tests the packages of a module that grep picks. make vet has looked at them: -vet=off.
+tests = $(GO) -C $(2) test -vet=off -timeout 20m $(1) $$($(GO) -C $(2) list ./... | grep $(3)) || failed=1
+
+# The slowest proofs ask testing.Short. What the tests would use and is not installed is named; the tests that need it are skipped.
+test:
+	@.ci/install -n rg psql chromium hugo promtool node
+	$(GO) test -short -vet=off -timeout 20m ./...
 
 # All three run even if one fails. The development programs look at the whole product, of which the cache of tests knows nothing: -count=1.
-test: rg
+test-long:
 	@failed=; set -x; \
 	$(call tests,$(RACE),.,-vE '$(ALONE)'); \
 	$(call tests,,.,-E '$(ALONE)'); \

@@ -39,6 +39,36 @@ func TestVulnerabilities(t *testing.T) {
 	}
 	run, err := os.ReadFile("../../../.ci/run")
 	require.NoError(t, err)
-	assert.Regexp(t, `(?m)^step \.ci/vulns$`, string(run), "its exit code counts")
-	assert.Regexp(t, `(?m)^step make systems$`, string(run), "by another version of Go, too")
+	assert.Regexp(t, `(?m)^\tstep \.ci/vulns$`, string(run), "its exit code counts")
+	assert.Regexp(t, `(?m)^\tstep make systems$`, string(run), "by another version of Go, too")
+}
+
+// TestMissingProgramsAreNamed proves that the README's commands only name the programs that are missing. CI installs them.
+func TestMissingProgramsAreNamed(t *testing.T) {
+	bin := t.TempDir()
+	for _, name := range []string{"tr", "id"} { // what .ci/install itself needs
+		path, err := exec.LookPath(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
+	}
+	manager := "#!/bin/sh\n: >" + bin + "/asked\n[ $1 = update ] || { : >" + bin + "/rg; /bin/chmod 700 " + bin + "/rg; }\n"
+	for _, name := range []string{"apt-get", "sudo"} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(manager), 0o700))
+	}
+	install := func(args ...string) string {
+		cmd := exec.Command("../../../.ci/install", args...)
+		cmd.Env = []string{"PATH=" + bin}
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err)
+		return string(out)
+	}
+	assert.Equal(t, "rg (package ripgrep) is not here: the tool grep falls back to the system's grep, and its tests with rg are skipped\n"+
+		"hugo (package hugo) is not here: the site is not built\n", install("-n", "hugo", "rg"))
+	assert.NoFileExists(t, filepath.Join(bin, "asked"))
+	assert.Equal(t, "rg is not here; trying to install ripgrep with the package manager\n", install("rg"))
+	assert.FileExists(t, filepath.Join(bin, "rg"))
+
+	makefile, err := os.ReadFile("../../../Makefile")
+	require.NoError(t, err)
+	assert.NotRegexp(t, `\.ci/install [^-]`, string(makefile), "a recipe installs nothing")
 }
