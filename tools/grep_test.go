@@ -119,6 +119,9 @@ func TestEnginesAgree(t *testing.T) {
 	}
 	more := []string{`,"case_sensitive":false`, `,"output_mode":"count"`, `,"context_lines":2,"max_matches":3`, `,"fixed_string":true`}
 	for i, pattern := range patterns {
+		if testing.Short() && i%5 != 0 { // each of more comes up all the same
+			continue
+		}
 		for _, more := range []string{"", more[i%len(more)]} {
 			args := `{"pattern":` + quote(pattern) + more + `}`
 			want, wantErr := call(t, rg, args)

@@ -262,6 +262,9 @@ func TestGroupsAreNamedByNouns(t *testing.T) {
 
 // TestTenThousandTools checks that a list of any size is grouped. It would take minutes if the work grew with the square of the list.
 func TestTenThousandTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a list of this size takes seconds")
+	}
 	for _, form := range []string{"get_n%[1]d_thing%[1]d", "get_noun%[2]d_%[1]d", "do%[1]d_noun%[2]d"} {
 		var names []string
 		for i := range 10_000 {

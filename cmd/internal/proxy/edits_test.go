@@ -69,6 +69,10 @@ func cleared(body []byte) int { return strings.Count(string(body), "[cleared ") 
 // requests that follow.
 func TestAnEditLosesOnlyWhatItChanged(t *testing.T) {
 	const n = 40
+	stride := 1
+	if testing.Short() {
+		stride = 8
+	}
 	edits := map[string]func(list []step, i int) []step{
 		"edited": func(list []step, i int) []step {
 			if list[i].words != "" {
@@ -91,7 +95,7 @@ func TestAnEditLosesOnlyWhatItChanged(t *testing.T) {
 			had := cleared(sent)
 			require.Greater(t, had, 15)
 			for name, edit := range edits {
-				for i := range n {
+				for i := 0; i < n; i += stride {
 					t.Run(fmt.Sprintf("%s, %s ids, %s %d", path, form, name, i), func(t *testing.T) {
 						next := edit(steps(n+1, id), i)
 						got := r.post(t, path, render(next))
@@ -108,13 +112,17 @@ func TestAnEditLosesOnlyWhatItChanged(t *testing.T) {
 // A client that edits, wraps, prunes and reorders its own messages saves most of what an untouched one saves, and every
 // history that was ever sent stays the same bytes: sent again, after a restart, in a fork, and by a second proxy.
 func TestSelfEditingClients(t *testing.T) {
+	calls, seeds := 60, uint64(2)
+	if testing.Short() {
+		calls, seeds = 30, 1
+	}
 	for path, render := range renderings {
 		for form, id := range idForms {
-			for seed := range uint64(2) {
+			for seed := range seeds {
 				t.Run(fmt.Sprintf("%s, %s ids, seed %d", path, form, seed), func(t *testing.T) {
 					plain := newRig(t, database(t), GC)
 					saved := 0
-					for k := 1; k <= 60; k++ {
+					for k := 1; k <= calls; k++ {
 						body := render(steps(k, id))
 						saved += len(body) - len(plain.post(t, path, body))
 					}
@@ -137,7 +145,7 @@ func TestSelfEditingClients(t *testing.T) {
 					var list []step
 					var histories [][]step
 					edited := 0
-					for k := 1; k <= 60; k++ {
+					for k := 1; k <= calls; k++ {
 						list = append(list, steps(k, id)[k-1])
 						if random.IntN(4) == 0 {
 							list = selfEdit(random, list)

@@ -44,11 +44,12 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Start starts a stopped server and waits until it takes connections.
+// Start starts a stopped server and waits until it takes connections. It does not wait for the disk: tests let its
+// processes crash, but not the machine.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	s.run(t, "pg_ctl", "-D", s.data, "-w", "-t", "60", "-l", filepath.Join(s.socket, "log"),
-		"-o", fmt.Sprintf("-k %s -c listen_addresses='' -c max_connections=200", s.socket), "start")
+		"-o", fmt.Sprintf("-k %s -c listen_addresses='' -c max_connections=200 -c fsync=off -c full_page_writes=off", s.socket), "start")
 }
 
 // Stop stops the server: mode is smart, fast or immediate, which is a crash.

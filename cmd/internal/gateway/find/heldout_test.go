@@ -80,6 +80,9 @@ func heldOut(by [][]recalls) (mean recalls) {
 // TestHeldOut measures what docs/GATEWAY.md says of tasks that had no part in the tuning: without the table of words that
 // was made from what was missed, with weights chosen on all tasks but the one that is asked.
 func TestHeldOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tuning is repeated for each task")
+	}
 	servers, tasks := benchmark(t)
 	list := upstream.Build(servers, upstream.Grouped, upstream.Options{Target: upstream.DefaultTarget, Tokens: tokens.Estimate})
 	same := sameStems(slices.Clone(tuning.File("synonyms")))
