@@ -2,7 +2,7 @@
 # make demo       a file of this repository, pruned to a question
 # make quick      for the everyday loop: style and every test whose code has changed
 # make test       the tests of the product without its slowest proofs and without the race detector
-# make test-long  every proof with the race detector where goroutines are, and the tests of the development programs
+# make test-long  the race detector, the whole of the slowest proofs, and the tests of the development programs
 # make bench      speed and memory, as ratios within one run (MEASURES="stdio http", BENCHTIME=5s, COUNT=1)
 # make bench-compare   the times of the last make bench beside cmd/dev/bench/baseline.txt; bench-baseline makes them the baseline
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
@@ -88,28 +88,31 @@ lint:
 	cd cmd/dev && $(CURDIR)/.cache/dev/staticcheck -checks 'all,-ST1000' ./...
 
 quick: check-fmt vet test
-	$(GO) -C cmd/dev test -vet=off ./...
+	$(GO) -C cmd/dev $(TEST) ./...
 
-# Packages that compute alone, where the race detector finds nothing and takes ten times as long: the tests of the servers
-# and of the gateway run them with it.
-ALONE := /(pruneclient/lineprune|tools/upstream$$)
 # SQLite is C translated to Go, and its memory is not Go's, so the detector finds nothing there and takes most of the time of
 # a test that stores: docs/decisions/127-where-the-race-detector-looks.md.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
-# $(call tests,RACE,WHERE,GREP) tests the packages of a module that grep picks. make vet has looked at them: -vet=off.
-tests = $(GO) -C $(2) test -vet=off -timeout 20m $(1) $$($(GO) -C $(2) list ./... | grep $(3)) || failed=1
+# Packages that compute alone, where the detector finds nothing and takes ten times as long: the tests of the servers and of
+# the gateway run them with it.
+ALONE := /(pruneclient/lineprune|tools/upstream$$)
+# make vet has looked at the tests: -vet=off.
+TEST := test -vet=off -timeout 20m
 
-# The slowest proofs ask testing.Short. What the tests would use and is not installed is named; the tests that need it are skipped.
+# The README's command. The slowest proofs do less here: they ask testing.Short. What the tests would use and is not
+# installed is named; the tests that need it are skipped.
 test:
 	@.ci/install -n rg psql chromium hugo promtool node
-	$(GO) test -short -vet=off -timeout 20m ./...
+	$(GO) $(TEST) -short ./...
 
-# All three run even if one fails. The development programs look at the whole product, of which the cache of tests knows nothing: -count=1.
+# What make test does not do: the race detector, the whole of the proofs that ask testing.Short, which is no work of goroutines,
+# and the development programs. They look at the whole product, of which the cache of tests knows nothing: -count=1. All
+# three run even if one fails.
 test-long:
 	@failed=; set -x; \
-	$(call tests,$(RACE),.,-vE '$(ALONE)'); \
-	$(call tests,,.,-E '$(ALONE)'); \
-	$(call tests,-count=1,cmd/dev,.); \
+	$(GO) $(TEST) -short $(RACE) $$($(GO) list ./... | grep -vE '$(ALONE)') || failed=1; \
+	$(GO) $(TEST) $$(grep -rl --include='*_test.go' --exclude-dir=dev 'testing\.Short()' . | xargs -n1 dirname | sort -u) || failed=1; \
+	$(GO) -C cmd/dev $(TEST) -count=1 ./... || failed=1; \
 	test -z "$$failed"
 
 # The server beside a bare mcp-go server, what a trace costs, and the pruner's speed.

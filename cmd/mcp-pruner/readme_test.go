@@ -120,7 +120,8 @@ func demoPrunes(t *testing.T) {
 func ciRuns(t *testing.T, _ string) {
 	ci, err := os.ReadFile("../../.ci/run")
 	require.NoError(t, err)
-	assert.Contains(t, string(ci), "make test")
+	assert.Regexp(t, `(?m)^\tstep make test$`, string(ci))
+	assert.Regexp(t, `(?m)^\tstep make test-long$`, string(ci), "what make test leaves out")
 }
 
 func installs(t *testing.T, _ string) {
