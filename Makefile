@@ -6,9 +6,9 @@
 # make bench      speed and memory, as ratios within one run (MEASURES="stdio http", BENCHTIME=5s, COUNT=1)
 # make bench-compare   the times of the last make bench beside cmd/dev/bench/baseline.txt; bench-baseline makes them the baseline
 # make quality    how well the embedded pruner prunes (PRUNEBENCH=folder of cases)
-# make train      learn the weights of the ranking (FIXTURES=folder of cases and sessions) and write docs/LEARNED.md
-# make bill       what pruning saves and loses in recorded sessions (FIXTURES=folder), into docs/BILL.md
-# make context-eval   what switching off unused parts of the prefix saves there (FIXTURES=folder), into docs/CONTEXT.md
+# make train      learn the weights of the ranking (FIXTURES=folder of cases and sessions) and write docs/evidence/LEARNED.md
+# make bill       what pruning saves and loses in recorded sessions (FIXTURES=folder), into docs/evidence/BILL.md
+# make context-eval   what switching off unused parts of the prefix saves there (FIXTURES=folder), into docs/evidence/PREFIX.md
 # make e2e        real clients against the real server (installs them from npm), and the container image
 # make e2e-all    the same with five more clients and two SDKs
 # make pgbouncer  the stores of a team behind a pgbouncer in transaction mode, where one is installed
@@ -20,7 +20,7 @@
 # make house      lines per room, circles of files, what may only shrink (BEFORE=another checkout for a column of its own)
 # make site       docs/ as a site in .cache/site, where hugo is here
 # make picture    the picture of the README
-# make pictures   those of docs/VIEW.md and the README's window, drawn by Chromium from a session that is played
+# make pictures   those of docs/CONTEXT.md and the README's window, drawn by Chromium from a session that is played
 # make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
 # make dist       everything a release needs, into dist/ (SYSTEMS=linux/amd64 for one)
@@ -171,12 +171,12 @@ picture: build
 
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:
-	$(call dev,quality,-tags tuning) && .cache/dev/quality -data "$(PRUNEBENCH)" -o docs/QUALITY.md
+	$(call dev,quality,-tags tuning) && .cache/dev/quality -data "$(PRUNEBENCH)" -o docs/evidence/QUALITY.md
 	$(GO) test ./tools/tooltest/stated -update
 
 # The learned ranking's weights, and how good they are on folds they have not seen.
 train:
-	$(call dev,train) && .cache/dev/train -data "$(FIXTURES)" -o pruneclient/lineprune/learned -report docs/LEARNED.md
+	$(call dev,train) && .cache/dev/train -data "$(FIXTURES)" -o pruneclient/lineprune/learned -report docs/evidence/LEARNED.md
 	$(GO) test ./tools/tooltest/stated -update
 
 # The HTTP server under mixed load with faults, and what that leaves behind.
@@ -217,10 +217,10 @@ versions:
 bill:
 	@folds=$$(mktemp -d) && trap 'rm -r "$$folds"' EXIT && \
 	$(call dev,train) && .cache/dev/train -data "$(FIXTURES)" -folds "$$folds" && \
-	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -weights "$$folds" -o docs/BILL.md -readme README.md
+	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -weights "$$folds" -o docs/evidence/BILL.md -readme README.md
 	$(GO) test ./tools/tooltest/stated -update
 
 # What earlier sessions of a project did not use, switched off in its later ones.
 context-eval:
-	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -context docs/CONTEXT.md
+	$(call dev,bill) && .cache/dev/bill -data "$(FIXTURES)" -context docs/evidence/PREFIX.md
 	$(GO) test ./tools/tooltest/stated -update

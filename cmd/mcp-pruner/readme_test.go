@@ -55,12 +55,12 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// TestReadmeFigures proves that the README states the savings of docs/BILL.md, and none of a set whose figures are withdrawn.
+// TestReadmeFigures proves that the README states the savings of docs/evidence/BILL.md, and none of a set whose figures are withdrawn.
 func TestReadmeFigures(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	readme := string(text)
-	text, err = os.ReadFile("../../docs/BILL.md")
+	text, err = os.ReadFile("../../docs/evidence/BILL.md")
 	require.NoError(t, err)
 	page := string(text)
 	cells := func(text, start string) []string {
@@ -74,7 +74,7 @@ func TestReadmeFigures(t *testing.T) {
 		name, count, _ := strings.Cut(strings.TrimSuffix(page[section[0]+4:section[1]], " sessions"), ": ")
 		rest, _, _ := strings.Cut(page[section[1]:], "\n## ")
 		if strings.Contains(rest, "**Withdrawn.**") {
-			assert.NotRegexp(t, `(?m)^\| `+count+` `, readme, "README.md has figures that docs/BILL.md has withdrawn")
+			assert.NotRegexp(t, `(?m)^\| `+count+` `, readme, "README.md has figures that docs/evidence/BILL.md has withdrawn")
 			continue
 		}
 		if !strings.Contains(readme, "\n| "+count+" ") {
@@ -86,7 +86,7 @@ func TestReadmeFigures(t *testing.T) {
 		hook, all, mcp := cells(rest, "| hook |"), cells(rest, "| all |"), cells(rest, "| mcp |")
 		only := cells(page, "| "+name+" | the only tools | reads and searches |")
 		want := []string{hook[net], hook[three], hook[median], hook[losing], strings.Trim(all[net], "*"), strings.Trim(mcp[net], "*"), only[3]}
-		assert.Regexp(t, `(?m)^\| `+count+` [^|]+ \| `+regexp.QuoteMeta(strings.Join(want, " | "))+` \|$`, readme, "README.md is not what docs/BILL.md says")
+		assert.Regexp(t, `(?m)^\| `+count+` [^|]+ \| `+regexp.QuoteMeta(strings.Join(want, " | "))+` \|$`, readme, "README.md is not what docs/evidence/BILL.md says")
 	}
 	assert.Equal(t, 5, stated, "the sets of README.md")
 	assert.Contains(t, readme, strconv.Itoa(sessions)+" recorded sessions")

@@ -9,7 +9,7 @@ import (
 
 // TestStated ties the cloud's defaults to their constants.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/LINE-PRUNER.md")
+	page := stated.On(t, "docs/HTTP.md")
 	page.Says("`deepinfra_timeout_ms` (default %s)", "DefaultTimeout", DefaultTimeout/time.Millisecond)
 	page.Says("`deepinfra_max_docs` (%s; moved", "DefaultMaxDocs", DefaultMaxDocs)
 	page.Says("moved into 1 to %s)", "MaxDocs", MaxDocs)

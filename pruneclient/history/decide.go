@@ -10,7 +10,7 @@ import (
 )
 
 // When a result is pruned at all. The numbers are where replay nets most on the dev
-// halves; docs/BILL.md has the curve.
+// halves; docs/evidence/BILL.md has the curve.
 const (
 	MinTokens   = 800             // smaller results are not worth a header and a possible second call
 	NarrowLines = session.Bounded // a read of so few lines of its own choice is what the agent wants

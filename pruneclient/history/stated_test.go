@@ -14,7 +14,7 @@ func TestStated(t *testing.T) {
 	page.Says("the last %s events", "maxEvents", maxEvents)
 	page.Says("edited in the last %s turns", "editMemory", editMemory)
 	page.Says("hold %s times as much to stay", "tuning.CarefulShare", tuning.CarefulShare)
-	page = stated.On(t, "docs/BILL.md")
+	page = stated.On(t, "docs/evidence/BILL.md")
 	page.Says("results under %s tokens", "MinTokens", MinTokens)
 	page.Says("reads of %s lines and fewer", "NarrowLines", NarrowLines)
 	page.Says("edited in the last %s turns", "editMemory", editMemory)

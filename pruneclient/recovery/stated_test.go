@@ -10,7 +10,7 @@ import (
 
 // TestStated ties what the store of the line pruner keeps to their constants.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/LINE-PRUNER.md")
+	page := stated.On(t, "docs/HTTP.md")
 	page.Says("Ids live %s minutes", "DefaultTTL", recovery.DefaultTTL/time.Minute)
 	page.Says("The store holds %s MiB", "DefaultMaxBytes", recovery.DefaultMaxBytes>>20)
 	page.Says("distinct texts and %s ids", "DefaultMaxItems", recovery.DefaultMaxItems)

@@ -9,7 +9,7 @@ import (
 
 // TestStated ties the numbers of the line pruner's page to their constants.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/LINE-PRUNER.md")
+	page := stated.On(t, "docs/HTTP.md")
 	page.Says("A search may take %s seconds", "searchTime", searchTime/time.Second)
 	page.Says("in texts under %s bytes", "markersDecide", markersDecide)
 	page.Says("`threshold` %s, the service's default", "sweDefaultThreshold", sweDefaultThreshold)

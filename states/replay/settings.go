@@ -1,5 +1,5 @@
 // Package replay computes from recorded sessions how much each part of this program would have saved and lost.
-// docs/BILL.md explains the formula.
+// docs/evidence/BILL.md explains the formula.
 package replay
 
 import (

@@ -10,7 +10,7 @@ import (
 
 // TestStated ties the numbers of the bill to their constants.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/BILL.md")
+	page := stated.On(t, "docs/evidence/BILL.md")
 	page.Says("before it %s tokens of system prompt", "modelledSystem", bill.ModelledSystem)
 	page.Says("cache write %s, cache read", "CacheWrite", bill.DefaultPrices.CacheWrite)
 	page.Says("cache read %s, output", "CacheRead", bill.DefaultPrices.CacheRead)
@@ -23,7 +23,7 @@ func TestStated(t *testing.T) {
 	page.Says("counts results of %s tokens and more", "limitFrom", limitFrom)
 	page.Says("o200k tokens times %s (", "ClaudePerToken", tokens.ClaudePerToken)
 	page.Says("session loses when its net is below %s %", "losing", losing)
-	page = stated.On(t, "docs/BILL.md")
+	page = stated.On(t, "docs/evidence/BILL.md")
 	page.Says("sessions whose net is below %s % of", "losing", losing)
 	page.Says("Its weight is %s for call i", "CacheWrite", bill.DefaultPrices.CacheWrite)
 	page.Says("until the next compaction %s, or", "CacheRead", bill.DefaultPrices.CacheRead)

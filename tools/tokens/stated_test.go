@@ -12,5 +12,5 @@ func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/AUDIT.md")
 	page.Says("samples of a text: %s KiB", "wellWindows", wellWindows*windowBytes>>10)
 	page.Says("output was pruned, %s bytes elsewhere", "quickWindows", quickWindows*windowBytes)
-	stated.On(t, "docs/BILL.md").Says("o200k tokens estimated from the text, times %s.", "ClaudePerToken", ClaudePerToken)
+	stated.On(t, "docs/evidence/BILL.md").Says("o200k tokens estimated from the text, times %s.", "ClaudePerToken", ClaudePerToken)
 }

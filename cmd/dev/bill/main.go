@@ -1,5 +1,5 @@
-// Command bill replays the fixtures' sessions and writes docs/BILL.md and the table of the README. `make bill` runs it;
-// `make context-eval` runs it for the measured block of docs/CONTEXT.md alone.
+// Command bill replays the fixtures' sessions and writes docs/evidence/BILL.md and the table of the README. `make bill` runs it;
+// `make context-eval` runs it for the measured block of docs/evidence/PREFIX.md alone.
 package main
 
 import (
@@ -26,7 +26,7 @@ var (
 func main() {
 	folder := flag.String("data", "../shared/fixtures", "folder of the fixtures")
 	weights := flag.String("weights", "", "folder of weights per fold, as train -folds writes them")
-	out := flag.String("o", "docs/BILL.md", "file to write")
+	out := flag.String("o", "docs/evidence/BILL.md", "file to write")
 	readme := flag.String("readme", "", "file whose table is written anew")
 	prefixes := flag.String("context", "", "file whose block on the fixed prefix is written anew, and nothing else")
 	flag.Parse()
@@ -69,7 +69,7 @@ func run(ctx context.Context, data, weights, out, readme string) error {
 	return os.WriteFile(readme, []byte(p.inReadme(string(text))), 0o644)
 }
 
-// page is docs/BILL.md in the making.
+// page is docs/evidence/BILL.md in the making.
 type page struct {
 	fixtures
 	text    strings.Builder

@@ -13,7 +13,7 @@ import (
 
 // Some parts of the page are written by hand. A change of their sources must also be made in the page.
 func TestPageHasTheTextsOfItsSources(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/BILL.md")
+	page, err := os.ReadFile("../../../docs/evidence/BILL.md")
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(page), head), "head.md")
 	require.True(t, strings.HasSuffix(string(page), goals), "goals.md")

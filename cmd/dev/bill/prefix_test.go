@@ -38,8 +38,8 @@ func TestOnlyTheBlockIsReplaced(t *testing.T) {
 	}
 }
 
-func TestContextPageHasTheTextOfItsSource(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/CONTEXT.md")
+func TestPrefixPageHasTheTextOfItsSource(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/evidence/PREFIX.md")
 	require.NoError(t, err)
 	require.Contains(t, string(page), prefixBegin+prefixHead)
 }

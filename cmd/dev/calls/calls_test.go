@@ -24,7 +24,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
-var update = flag.Bool("update", false, "write docs/CALLS.md")
+var update = flag.Bool("update", false, "write docs/evidence/CALLS.md")
 
 // one is a call and its result.
 type one struct {
@@ -72,7 +72,7 @@ func TestCalls(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, len(all)-len(missed), leastFound, "without what was needed: %q", missed)
 	assert.LessOrEqual(t, 100*float64(after)/float64(before), mostPercent, "%d of %d tokens", after, before)
-	const page = "../../../docs/CALLS.md"
+	const page = "../../../docs/evidence/CALLS.md"
 	if *update {
 		clients, err := os.ReadFile("../../../testdata/calls/clients.md")
 		require.NoError(t, err)
@@ -179,16 +179,18 @@ func (c *client) call(tool string, args map[string]any) string {
 
 const head = `# Realistic calls
 
+Written by ` + "`go -C cmd/dev test ./calls -update`" + `; not to be edited.
+
 What a model gets for a question, by the cases of ` + "`testdata/calls/calls.jsonl`" + `: through the whole server, embedded pruner, as Claude Code. "Without" is
 the same call without a question and without a cut. The last column says whether what the answer needs is in the result: the lines themselves, or, where lines
-cannot answer (a count, a single line of 60 kB), how to get there. The files are made by ` + "`cmd/dev/calls`" + `; its test holds floors under the sums, and
-` + "`go -C cmd/dev test ./calls -update`" + ` writes this table. Tokens are o200k, notes and gap marks included.
+cannot answer (a count, a single line of 60 kB), how to get there. The files are made by ` + "`cmd/dev/calls`" + `, whose test holds floors under the sums.
+Tokens are o200k, notes and gap marks included.
 
 | call | tool | question | tokens without | with | there |
 |---|---|---|---|---|---|
 `
 
-// document returns docs/CALLS.md up to the results of the clients.
+// document returns docs/evidence/CALLS.md up to the results of the clients.
 func document(all []*one) string {
 	var b strings.Builder
 	b.WriteString(head)

@@ -1,5 +1,5 @@
 // Package calls reads the calls of testdata/calls and generates their inputs: realistic files and commands, the same on
-// every machine. Its test sends the calls through the whole server and writes docs/CALLS.md, which shows how much of
+// every machine. Its test sends the calls through the whole server and writes docs/evidence/CALLS.md, which shows how much of
 // each result the model gets.
 package calls
 

@@ -80,7 +80,7 @@ func (w *world) addedTexts(n int) []string {
 }
 
 // TestLongOutputs proves that the deciding line of a long output reaches the model through the hooks of a client, and that it
-// would not without. -update writes the table of docs/CALLS.md.
+// would not without. -update writes the table of docs/evidence/CALLS.md.
 func TestLongOutputs(t *testing.T) {
 	var rows strings.Builder
 	for _, c := range both() {

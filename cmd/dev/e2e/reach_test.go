@@ -108,7 +108,7 @@ func (w *world) fresh() (all []seen) {
 
 // TestWhatReachesTheModel plays realistic calls with every client: of its own tool, of ours without a question, and of
 // ours with a question. It proves that our results for the questions have the necessary text, and together less than
-// half the tokens of the results of the client's own tools. -update writes the table of docs/CALLS.md.
+// half the tokens of the results of the client's own tools. -update writes the table of docs/evidence/CALLS.md.
 func TestWhatReachesTheModel(t *testing.T) {
 	cases := reachedCalls(t)
 	rows := make(map[string][]string)

@@ -1,4 +1,4 @@
-// Command pictures draws the picture of a window for the README and docs/VIEW.md: a session is played with PROGRAM, whose hooks cut what its tools return, and
+// Command pictures draws the picture of a window for the README and docs/CONTEXT.md: a session is played with PROGRAM, whose hooks cut what its tools return, and
 // PROGRAM's page shows it in a real Chromium.
 //
 //	make pictures

@@ -26,7 +26,7 @@ func main() {
 func run(args []string, stdout io.Writer) error {
 	fs := flag.NewFlagSet("quality", flag.ContinueOnError)
 	data := fs.String("data", os.Getenv("PRUNEBENCH"), "directory of the benchmark")
-	out := fs.String("o", "", "file to write instead of the standard output, e.g. docs/QUALITY.md")
+	out := fs.String("o", "", "file to write instead of the standard output, e.g. docs/evidence/QUALITY.md")
 	older := fs.String("older", "", "an older build of mcp-pruner: compare -newer with it, and measure nothing else")
 	newer := fs.String("newer", "bin/mcp-pruner", "the build to compare with -older")
 	if err := fs.Parse(args); err != nil {

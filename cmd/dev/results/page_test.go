@@ -14,14 +14,16 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/exact"
 )
 
-const page = "../../../docs/RESULTS.md"
+const page = "../../../docs/evidence/RESULTS.md"
 
 // least is the smallest number of results that the page may have.
 const least = 60
 
 const pageHead = `# What is left of real results
 
-The folder [testdata/results](../testdata/results) holds %d results of clients' tools, as the clients hand them over: files, searches, commands,
+Written by ` + "`go -C cmd/dev test ./results -run TestResults -update`" + `; not to be edited.
+
+The folder [testdata/results](../../testdata/results) holds %d results of clients' tools, as the clients hand them over: files, searches, commands,
 listings, tables, logs, JSON, YAML and the records of other servers. Each file says what was asked for and shows what each door leaves of the result:
 the *hook*, this program's *server* (or the gateway, for a tool of another server), the *proxy* with ` + "`--policy prune`" + `, and the verb *prune*. Most
 results are outputs of real programs; those of other servers are written in these servers' form with invented values. Hook and proxy ran with
@@ -34,8 +36,8 @@ The test of ` + "`cmd/dev/results`" + ` passes every result through every door, 
 - a gap is not counted,
 - a row stands without its heading: a match without its file, a value without its record's id, a cell without the table's head.
 
-The same holds for texts made at random from these (` + "`TestAnyResult`" + `). ` + "`go -C cmd/dev test ./results -run TestResults -update`" + ` writes the files
-and this table; read the difference as a model would. Tokens are o200k, headers and markers included.
+The same holds for texts made at random from these (` + "`TestAnyResult`" + `). The same command writes the files; read the
+difference as a model would. Tokens are o200k, headers and markers included.
 
 | result | client | tool | tokens | hook | server | proxy | prune |
 |---|---|---|---|---|---|---|---|

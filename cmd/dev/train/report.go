@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// reportOf returns the text of docs/LEARNED.md.
+// reportOf returns the text of docs/evidence/LEARNED.md.
 func reportOf(ctx context.Context, d *data, ms []*material, o options) (string, error) {
 	b := o.boosting
 	out := &strings.Builder{}

@@ -1,4 +1,4 @@
-// Package bill computes what a session cost, and what one token of each of its results cost. docs/BILL.md explains the
+// Package bill computes what a session cost, and what one token of each of its results cost. docs/evidence/BILL.md explains the
 // formula.
 package bill
 

@@ -141,7 +141,7 @@ const (
 	MarkerTokens  = 16   // tokens of one marker, approximately
 )
 
-// Learned ranking. Set by cross-validation over sessions (docs/LEARNED.md). The shares are thresholds: a
+// Learned ranking. Set by cross-validation over sessions (docs/evidence/LEARNED.md). The shares are thresholds: a
 // range is kept if its expected use per token is at least so many percent of the text's average.
 const (
 	FileShare      = 60.0   // percent, within a session, for a file of ShareTokens tokens; it grows with the square root of the tokens

@@ -1,7 +1,7 @@
 package tuning
 
 // Profile determines how lines of one kind of text earn relevance, relative to a term that occurs on the
-// line itself. The values were set by cross-validation over repositories (docs/QUALITY.md), not case by
+// line itself. The values were set by cross-validation over repositories (docs/evidence/QUALITY.md), not case by
 // case. All lie on flat optima.
 type Profile struct {
 	Before float64 // fraction of a term's influence that remains one line above it

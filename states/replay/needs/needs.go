@@ -25,7 +25,7 @@ type Need struct {
 // Place is a line of a result.
 type Place struct{ Result, Line int }
 
-// Rule names the evidence of a use. docs/BILL.md describes the rules.
+// Rule names the evidence of a use. docs/evidence/BILL.md describes the rules.
 type Rule string
 
 const (

@@ -26,7 +26,7 @@ func needsAfter(tool string, args map[string]any, out string, calls int, then se
 	return found
 }
 
-// TestEachRuleOfNeed has for each row of the table in docs/BILL.md the evidence and what just fails to be evidence.
+// TestEachRuleOfNeed has for each row of the table in docs/evidence/BILL.md the evidence and what just fails to be evidence.
 func TestEachRuleOfNeed(t *testing.T) {
 	out := "first := openConnection()\nsecond line, which is long enough to be quoted\nthird line, which is long enough to be copied\nfourth one here\nfifth one here\n"
 	words := func(s string) sessions.Step { return sessions.Step{Kind: sessions.Say, Text: s} }

@@ -8,7 +8,7 @@ import (
 
 // TestStated ties the bounds of the rules to their constants.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/BILL.md")
+	page := stated.On(t, "docs/evidence/BILL.md")
 	page.Says("later edit (at most %s lines,", "maxEditLines", maxEditLines)
 	page.Says("agent's words (%s characters and more", "quoteChars", quoteChars)
 	page.Says("first shown here, within %s calls)", "quoteCalls", quoteCalls)

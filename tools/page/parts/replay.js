@@ -57,5 +57,5 @@ function drawReplay(r) {
     const tools = d && Object.entries(d.tools || {}).map(([name, g]) => [name, g.net_pct]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 8).sort((a, b) => b[1] - a[1]);
     if (tools && tools.length) box.append(el('h3', {}, 'Net by tool'), signedBars(tools));
   }
-  box.append(p('The formula, the rules by which a line counts as needed, and their limits: docs/BILL.md.'));
+  box.append(p('The formula, the rules by which a line counts as needed, and their limits: docs/evidence/BILL.md.'));
 }

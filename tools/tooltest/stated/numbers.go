@@ -227,7 +227,7 @@ func around(text string, n span) string {
 
 // pages returns the pages whose numbers are held.
 func pages(top string) (all []string, err error) {
-	for _, pattern := range []string{"README.md", "SECURITY.md", "docs/*.md", "docs/clients/*.md", "docs/decisions/*.md", "testdata/help.txt"} {
+	for _, pattern := range []string{"README.md", "SECURITY.md", "docs/*.md", "docs/clients/*.md", "docs/decisions/*.md", "docs/evidence/*.md", "testdata/help.txt"} {
 		found, err := filepath.Glob(filepath.Join(top, filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err

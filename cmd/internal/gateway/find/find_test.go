@@ -106,7 +106,7 @@ func TestRecall(t *testing.T) {
 	for _, s := range servers {
 		raw += upstream.RawTokens(s.Tools, tokens.Estimate)
 	}
-	page, hundreds := stated.On(t, "docs/GATEWAY.md"), func(n int) int { return (n + 50) / 100 * 100 }
+	page, hundreds := stated.On(t, "docs/evidence/GATEWAY.md"), func(n int) int { return (n + 50) / 100 * 100 }
 	page.Says("the servers' own lists have %s, the grouped", "RawTokens", hundreds(raw))
 	page.Says("the grouped list %s, which every request", "ListTokens", hundreds(upstream.ListTokens(list, tokens.Estimate)))
 	x := New(list)

@@ -97,7 +97,7 @@ func TestHeldOut(t *testing.T) {
 	}
 	held, plain := heldOut(by), mean(by[0])
 	t.Logf("plain %.3f, tuned without the table %.3f, held out %.3f", plain, mean(by[1]), held)
-	page := stated.On(t, "docs/GATEWAY.md")
+	page := stated.On(t, "docs/evidence/GATEWAY.md")
 	rounded := func(r float64) float64 { return math.Round(r*100) / 100 }
 	page.Says("part in the tuning has %s of the tools", "recall at 5 of tasks held out", rounded(held[0]))
 	page.Says("and %s among ten", "recall at 10 of tasks held out", rounded(held[1]))

@@ -20,6 +20,7 @@ func TestStated(t *testing.T) {
 	page.Says("idle for %s minutes", "maxIdle", maxIdle/time.Minute)
 	page = stated.On(t, "docs/TEAMS.md")
 	page.Says("remembers the %s sessions", "maxSessions", maxSessions)
+	page = stated.On(t, "docs/evidence/PERFORMANCE.md")
 	page.Says("after %s sessions were opened", "manySessions", manySessions)
 	page = stated.On(t, "docs/decisions/058-edges-of-the-service.md")
 	page.Says("A body over %s MiB gets", "maxBodyBytes", maxBodyBytes>>20)

@@ -27,10 +27,10 @@ func TestStated(t *testing.T) {
 	page.Says("for each result of %s characters and more", "shortestOutput of ask.js", shortest)
 }
 
-// TestWorthIsWhatTheBillSays holds the sentences that init --mcp prints against the tables of docs/BILL.md: how many sessions lose
+// TestWorthIsWhatTheBillSays holds the sentences that init --mcp prints against the tables of docs/evidence/BILL.md: how many sessions lose
 // beside a client's tools, and what is saved without these, on Claude Code's sessions.
 func TestWorthIsWhatTheBillSays(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/BILL.md")
+	page, err := os.ReadFile("../../../../docs/evidence/BILL.md")
 	require.NoError(t, err)
 	numbers := func(row string) (found []float64) {
 		for _, m := range regexp.MustCompile(row).FindAllStringSubmatch(string(page), -1) {

@@ -37,7 +37,7 @@ func Command(p command.Process) *cobra.Command {
 		Long: `Says what pruning and clearing would have saved and lost in sessions that already
 happened. PATH is a transcript of Claude Code or Codex, a database of opencode, a
 folder of these, or sessions as JSON lines (*.jsonl, *.jsonl.gz); "-" is the standard
-input. Without PATH: your own sessions. Nothing leaves the machine. docs/BILL.md
+input. Without PATH: your own sessions. Nothing leaves the machine. docs/evidence/BILL.md
 explains every figure.`,
 		Example: `  mcp-pruner replay
   mcp-pruner replay --policy hook --html report.html ~/.claude/projects
