@@ -88,5 +88,5 @@ func TestAShadowedSettingIsNotChecked(t *testing.T) {
 }
 
 func TestEveryHTTPSettingIsDocumented(t *testing.T) {
-	requireDocumented(t, "settings-http.md", "HTTP.md")
+	requireDocumented(t, "settings-http.md", "CONFIG.md")
 }

@@ -159,7 +159,7 @@ func traceRows() []Row {
 			Meaning: "Lowest level of the events on standard error.",
 			Take:    word(func(s *Settings) *string { return &s.LogLevel }, "debug", "info", "warn", "error")},
 		{Name: "MCP_PRUNER_METRICS", For: Servers, After: true, Allowed: "a port from 0 to 65535, or HOST:PORT; beyond loopback it needs MCP_PRUNER_METRICS_TOKEN_FILE",
-			Meaning: "Serves `GET /metrics` for Prometheus there; a port alone is on 127.0.0.1. Also of `gateway` and `proxy`. See [METRICS.md](METRICS.md).",
+			Meaning: "Serves `GET /metrics` for Prometheus there; a port alone is on 127.0.0.1. Also of `gateway` and `proxy`. See [TEAMS.md](TEAMS.md#metrics).",
 			Take:    takeMetrics},
 		{Name: "MCP_PRUNER_METRICS_TOKEN_FILE", For: Servers, Allowed: "a file path",
 			Meaning: "A file whose first line is the bearer token that `GET /metrics` asks for. Only its owner may read it.",
