@@ -33,7 +33,7 @@ func httpCommand(p command.Process) *cobra.Command {
 GET /healthz. Port 0 takes any free port; the event mcp_pruner.ready on standard
 error names it. jeeves-mcp-pruner is the same under the name its design gives it.
 
-Settings come from the environment; docs/HTTP.md lists them. Without PRUNER_URL
+Settings come from the environment; docs/CONFIG.md lists them. Without PRUNER_URL
 nothing is pruned.`,
 		Example: `  PRUNER_URL=embedded mcp-pruner serve --port 8005
   claude mcp add --transport http pruner http://127.0.0.1:8005/mcp

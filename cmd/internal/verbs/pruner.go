@@ -21,7 +21,7 @@ recover_text over MCP), POST /rpc (the same and health, in the line pruner's own
 contract), POST /prune (the swe-pruner contract) and GET /health. Port 0 takes any
 free one; the event mcp_pruner.ready on standard error names it.
 
-Settings come from the environment; docs/LINE-PRUNER.md describes them.`,
+Settings come from the environment; docs/CONFIG.md lists them.`,
 		Example: `  mcp-pruner pruner
   mcp-pruner pruner --port 8000      # where PRUNER_URL points by default
   curl -s http://127.0.0.1:8006/health`,

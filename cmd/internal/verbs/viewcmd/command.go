@@ -42,7 +42,7 @@ PATH is a transcript or a folder of them; without it: your own sessions.
 
 The page comes from this program, on 127.0.0.1 alone, and asks nobody else. Only the browser
 that opens the file named on the standard error can see it. Nothing is written but that file.
---html writes a copy that needs no program; docs/VIEW.md explains every tab. A ledger in a
+--html writes a copy that needs no program; docs/CONTEXT.md explains every tab. A ledger in a
 database is only read: --subject says whose part of it.`,
 		Example: `  mcp-pruner view
   mcp-pruner view --html view.html
