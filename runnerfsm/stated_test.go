@@ -11,7 +11,7 @@ import (
 
 // TestStated ties the times of a run to their constants.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/HTTP.md")
+	page := stated.On(t, "docs/RUNNER.md")
 	page.Says("within `--start-timeout` (%s s)", "ownedStartTimeout", ownedStartTimeout/time.Second)
 	page.Says("`--shutdown-timeout` (%s s)", "ownedStopTimeout", ownedStopTimeout/time.Second)
 	page.Says("one request has no answer for %s s (both", "server.SilentFor", server.SilentFor/time.Second)
@@ -22,7 +22,7 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/RUNNER.md")
 	page.Says("- %s if there is no such client", "notFound", notFound)
 	page.Says("such client, %s if it cannot be", "keeper.CannotStart", keeper.CannotStart)
-	page = stated.On(t, "docs/HTTP.md")
+	page = stated.On(t, "docs/RUNNER.md")
 	page.Says("`/healthz` every %s s", "server.HealthEvery", server.HealthEvery/time.Second)
 	page.Says("%s requests in a row", "server.MaxFailures", server.MaxFailures)
 	page = stated.On(t, "testdata/help.txt")

@@ -11,6 +11,6 @@ func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/AUDIT.md")
 	page.Says("pattern, each cut at %s KiB", "maxDetailBytes", maxDetailBytes>>10)
 	page.Says("are kept, cut at %s bytes", "maxNameBytes", maxNameBytes)
-	page = stated.On(t, "docs/METRICS.md")
+	page = stated.On(t, "docs/TEAMS.md")
 	page.Says("names are cut at %s bytes", "maxNameBytes", maxNameBytes)
 }

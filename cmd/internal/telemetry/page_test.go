@@ -15,9 +15,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry/telemetrytest"
 )
 
-const page = "../../../docs/METRICS.md"
+const page = "../../../docs/TEAMS.md"
 
-// TestThePageNamesWhatThereIs compares docs/METRICS.md with a scrape, with spans and with the variables that the code reads.
+// TestThePageNamesWhatThereIs compares docs/TEAMS.md with a scrape, with spans and with the variables that the code reads.
 func TestThePageNamesWhatThereIs(t *testing.T) {
 	var logs eventLog
 	c := telemetrytest.NewCollector(t)

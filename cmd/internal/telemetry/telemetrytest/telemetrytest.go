@@ -61,7 +61,7 @@ func text(t *testing.T, url string) []byte {
 	return body
 }
 
-// Documented returns the metrics in the first table of docs/METRICS.md with their labels.
+// Documented returns the metrics in the first table of docs/TEAMS.md with their labels.
 func Documented(t *testing.T, page string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(page)
