@@ -34,7 +34,7 @@ func TestStated(t *testing.T) {
 	page.Says("a %s of them for each name", "1/EachPart", 1.0/EachPart)
 	page = stated.On(t, "docs/CONFIG.md")
 	page.Says("a JSON-RPC error %s.", "codeInvalidParams", codeInvalidParams)
-	page = stated.On(t, "docs/LINE-PRUNER.md")
+	page = stated.On(t, "docs/HTTP.md")
 	page.Says("| an argument is invalid | %s |", "codeInvalidParams", codeInvalidParams)
 	page = stated.On(t, "docs/GATEWAY.md")
 	page.Says("take at most a %s of the slots", "1/EachPart", 1.0/EachPart)

@@ -8,7 +8,7 @@ import (
 
 // TestStated ties the lengths of answers to their constants.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/LINE-PRUNER.md")
+	page := stated.On(t, "docs/HTTP.md")
 	page.Says("an answer over %s bytes comes in pages", "pageBytes", pageBytes)
 	page.Says("an answer carries up to %s MiB", "maxAnswerBytes", maxAnswerBytes>>20)
 	page.Says("has expired | %s `prune_id_not_found`", "codeIDNotFound", codeIDNotFound)
