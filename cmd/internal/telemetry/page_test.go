@@ -87,15 +87,12 @@ func TestThePageNamesWhatThereIs(t *testing.T) {
 	assert.Equal(t, unique(string(code), bySDK...), unique(string(text)))
 }
 
-// TestRules gives the page's rules to Prometheus, with series that they must tell apart.
+// TestRules gives the rules in docs/deploy to Prometheus, with series that they must tell apart.
 func TestRules(t *testing.T) {
-	text, err := os.ReadFile(page)
+	rules, err := os.ReadFile("../../../docs/deploy/rules.yaml")
 	require.NoError(t, err)
-	_, rules, found := strings.Cut(string(text), "```yaml\n")
-	require.True(t, found)
-	rules, _, _ = strings.Cut(rules, "```")
 	documented := telemetrytest.Documented(t, page)
-	for _, name := range regexp.MustCompile(`\bmcp_[a-z_]+[{[]`).FindAllString(rules, -1) {
+	for _, name := range regexp.MustCompile(`\bmcp_[a-z_]+[{[]`).FindAllString(string(rules), -1) {
 		assert.Contains(t, documented, strings.TrimSuffix(name[:len(name)-1], "_bucket"))
 	}
 	promtool, err := exec.LookPath("promtool")
@@ -103,7 +100,7 @@ func TestRules(t *testing.T) {
 		t.Skip("promtool is not here")
 	}
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(rules), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rules.yml"), rules, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "test.yml"), []byte(rulesTest), 0o600))
 	for _, args := range [][]string{{"check", "rules", "rules.yml"}, {"test", "rules", "test.yml"}} {
 		cmd := exec.Command(promtool, args...)
