@@ -15,9 +15,8 @@ type again struct{ http.RoundTripper }
 
 // received is a body as the client sent it, for a request that goes out with another one.
 type received struct {
-	body     []byte
-	encoding []string               // the values of Content-Encoding
-	sent     func(clearing.Refusal) // is told that the body was sent after all; "": its change was not the reason of the refusal
+	body []byte
+	sent func(clearing.Refusal) // is told that the body was sent after all; "": its change was not the reason of the refusal
 }
 
 type receivedKey struct{}
@@ -48,7 +47,7 @@ func (a again) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	_ = res.Body.Close() // nobody reads the rest
 	why := clearing.Refusal("")
-	if text := unpacked(reason, res.Header.Get("Content-Encoding")); bytes.Contains(text, []byte(bindingWords)) {
+	if text := unpacked(reason, encodingOf(res.Header)); bytes.Contains(text, []byte(bindingWords)) {
 		why = clearing.BoundThinking
 	} else if second.StatusCode != http.StatusBadRequest {
 		why = clearing.Changed
@@ -60,9 +59,6 @@ func (a again) RoundTrip(r *http.Request) (*http.Response, error) {
 // in returns a request with the body.
 func (b *received) in(r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
-	setBody(r, b.body, true)
-	if len(b.encoding) > 0 {
-		r.Header["Content-Encoding"] = b.encoding
-	}
+	setBody(r, b.body)
 	return r
 }

@@ -52,7 +52,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // maxBody without it.
 func decoded(r *http.Request, body []byte) (plain []byte, ok bool) {
 	packed := bytes.NewReader(body)
-	switch strings.ToLower(strings.Join(r.Header.Values("Content-Encoding"), ",")) {
+	switch encodingOf(r.Header) {
 	case "", "identity":
 		return body, true
 	case "gzip":
@@ -81,26 +81,55 @@ func limited(z io.Reader) (plain []byte, ok bool) {
 	return plain, err == nil && len(plain) <= maxBody
 }
 
-// setBody sets the request's body. A changed body is sent uncompressed.
-func setBody(r *http.Request, body []byte, changed bool) {
+// setBody sets the request's body.
+func setBody(r *http.Request, body []byte) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	r.TransferEncoding = nil
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if changed {
-		r.Header.Del("Content-Encoding")
-	}
 }
 
-// unpacked returns a part of an answer without its compression, as far as that can be taken away.
-func unpacked(part []byte, packed string) []byte {
-	if packed == "" {
+// packed returns a changed body in the compression in which [decoded] found the one that came.
+func packed(r *http.Request, plain []byte) []byte {
+	var out bytes.Buffer
+	var z io.WriteCloser
+	switch encodingOf(r.Header) {
+	case "gzip":
+		z = gzip.NewWriter(&out)
+	case "zstd":
+		z, _ = zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1)) // fails for options only
+	default:
+		return plain
+	}
+	_, _ = z.Write(plain) // to memory
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// encodingOf returns the compression that headers name, in small letters.
+func encodingOf(h http.Header) string {
+	return strings.ToLower(strings.Join(h.Values("Content-Encoding"), ","))
+}
+
+// unpacked returns a part of an answer without its compression, as far as that can be taken away: the middle may be missing, and
+// then the text before it is used.
+func unpacked(part []byte, encoding string) []byte {
+	plain, z := []byte(nil), io.Reader(nil)
+	switch encoding {
+	case "":
 		return part
+	case "gzip":
+		if r, err := gzip.NewReader(bytes.NewReader(part)); err == nil {
+			z = r
+		}
+	case "zstd":
+		if r, err := zstd.NewReader(bytes.NewReader(part), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+			defer r.Close()
+			z = r
+		}
 	}
-	z, err := gzip.NewReader(bytes.NewReader(part))
-	if packed != "gzip" || err != nil {
-		return nil
+	if z != nil {
+		plain, _ = io.ReadAll(io.LimitReader(z, 16<<20))
 	}
-	plain, _ := io.ReadAll(io.LimitReader(z, 16<<20)) // the middle may be missing; the text before it is used
 	return plain
 }

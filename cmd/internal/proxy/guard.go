@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,6 +53,8 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.R
 	case !s.secret.Take(r):
 		reason, message = "no_secret", "the secret is missing or wrong. It belongs into the header "+secret.Header+
 			" or before /v1 in the base URL; the first line of the proxy's log names the file with that URL, and docs/GC.md says more"
+	case misplaced(r, func(text string) bool { return secret.In([]byte(text)) }):
+		reason, message = "misplaced_secret", "a secret of this proxy is where it would reach the provider. It belongs into the header "+secret.Header+" or before /v1 in the base URL"
 	default:
 		return r, true
 	}
@@ -79,7 +82,7 @@ func takeKey(r *http.Request) string {
 
 // check returns the caller of a request, or why it is refused.
 func (s *server) check(r *http.Request, credential string) (caller auth.Caller, status int, reason, message string) {
-	if misplaced(r, s.gate) {
+	if misplaced(r, func(text string) bool { return auth.HasKey(text) || s.gate.Owns(text) }) {
 		return caller, http.StatusForbidden, "misplaced_key", "a credential of this proxy is where the provider's key belongs, and must not reach the provider. It belongs into the header " + KeyHeader
 	}
 	caller, err := s.gate.Check(r.Context(), credential)
@@ -94,21 +97,25 @@ func (s *server) check(r *http.Request, credential string) (caller auth.Caller, 
 	return caller, 0, "", ""
 }
 
-// misplaced reports whether what goes to the provider has a credential of ours.
-func misplaced(r *http.Request, gate *auth.Gate) bool {
-	if auth.HasKey(r.URL.Path) || auth.HasKey(r.URL.RawQuery) {
-		return true
-	}
+// misplaced reports whether what goes to the provider has a credential of ours: in its address or a header, alone or as the value
+// of a cookie or a parameter.
+func misplaced(r *http.Request, ours func(text string) bool) bool {
+	texts := []string{r.URL.Path, r.URL.RawQuery}
 	for _, values := range r.Header {
-		for _, v := range values {
-			for word := range strings.FieldsSeq(v) {
-				if gate.Owns(word) {
-					return true
-				}
+		texts = append(texts, values...)
+	}
+	if name, password, ok := r.BasicAuth(); ok {
+		texts = append(texts, name, password)
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t;,&\"", r) }) {
+			_, value, _ := strings.Cut(word, "=")
+			if ours(word) || value != "" && ours(value) {
+				return true
 			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // answerProbe answers those who look after the proxy and have no credential. They learn only whether it runs.

@@ -50,7 +50,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.health.active.Add(1)
 	defer s.health.active.Add(-1)
 	to, why := s.target(r)
-	if to == nil {
+	if why == "" && to.workspaces != nil {
+		if why = s.toWorkspace(w, r, &to); why == answered {
+			return
+		}
+	}
+	if why != "" {
 		s.misdirected(w, r, why)
 		return
 	}
@@ -67,23 +72,31 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.proxy.ServeHTTP(w, r)
 }
 
-// target returns where a request goes; nil: nowhere, and why.
-func (s *server) target(r *http.Request) (to *url.URL, why string) {
+// target is where a request goes.
+type target struct {
+	url        *url.URL
+	replaces   string           // the beginning of the request's path in whose place the URL's path stands
+	workspaces *wire.Workspaces // nil: the URL is that of all accounts
+	header     [2]string        // a header that is added, and its value; "": none is
+}
+
+// target returns where a request goes, or why it goes nowhere.
+func (s *server) target(r *http.Request) (to target, why string) {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	if to := s.routes[first]; to != nil {
 		if path, err := url.PathUnescape("/" + rest); err == nil {
 			r.URL.Path, r.URL.RawPath = path, "/"+rest
-			return to, ""
+			return target{url: to}, ""
 		}
 	}
 	if s.upstream != nil {
-		return s.upstream, ""
+		return target{url: s.upstream}, ""
 	}
 	p, why := wire.Route(r)
 	if p == nil {
-		return nil, why
+		return target{}, why
 	}
-	return p.URL, ""
+	return target{url: p.URL, replaces: p.Replaces, workspaces: p.Workspaces}, ""
 }
 
 // misdirected refuses a request that names no single provider. It is sent nowhere.
@@ -93,15 +106,19 @@ func (s *server) misdirected(w http.ResponseWriter, r *http.Request, why string)
 		"To send every request to one address, start the proxy with --upstream URL", r.Method, r.URL.Path, why))
 }
 
-// targetKey is the context key of the address to which a request goes.
+// targetKey is the context key of a request's target.
 type targetKey struct{}
 
 // rewrite sets a request's address to the upstream.
 func (s *server) rewrite(r *httputil.ProxyRequest) {
-	to := r.In.Context().Value(targetKey{}).(*url.URL)
+	to := r.In.Context().Value(targetKey{}).(target)
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy leaves out what it cannot parse
-	r.SetURL(to)
-	r.Out.Host = to.Host
+	r.Out.URL.Path, r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.Path, to.replaces), strings.TrimPrefix(r.Out.URL.RawPath, to.replaces)
+	r.SetURL(to.url)
+	r.Out.Host = to.url.Host
+	if to.header[1] != "" {
+		r.Out.Header.Set(to.header[0], to.header[1])
+	}
 	if _, given := r.In.Header["User-Agent"]; !given {
 		r.Out.Header["User-Agent"] = nil
 	}

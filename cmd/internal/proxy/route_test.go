@@ -37,7 +37,10 @@ var routed = []struct{ method, path, headers, host string }{
 	{"POST", "/v1/code/sessions", "Authorization: Bearer sk-ant-oat01-k|Anthropic-Version: 2023-06-01", "api.anthropic.com"},
 	// Codex, opencode and others with OpenAI's API.
 	{"POST", "/v1/responses", "Authorization: Bearer sk-proj-k", "api.openai.com"},
-	{"POST", "/v1/responses", "Authorization: Bearer eyJhbGciOi.x.y|Chatgpt-Account-Id: a", "api.openai.com"},
+	{"POST", "/v1/responses", "Authorization: Bearer eyJhbGciOi.x.y|Chatgpt-Account-Id: a", "chatgpt.com"},
+	{"GET", "/v1/models?client_version=1", "Authorization: Bearer eyJhbGciOi.x.y|Chatgpt-Account-Id: a|Openai-Project: p", "chatgpt.com"},
+	{"POST", "/v1/alpha/search", "Authorization: Bearer eyJhbGciOi.x.y|Chatgpt-Account-Id: a", "chatgpt.com"},
+	{"POST", "/v1/responses/compact", "Authorization: Bearer at-k|Chatgpt-Account-Id: a", "chatgpt.com"},
 	{"POST", "/v1/chat/completions", "Authorization: bearer sk-k", "api.openai.com"},
 	{"GET", "/v1/models?client_version=1", "Authorization: Bearer sk-k", "api.openai.com"},
 	{"POST", "/v1/threads/t/messages", "Authorization: Bearer sk-proj-k", "api.openai.com"},
@@ -58,6 +61,12 @@ var routed = []struct{ method, path, headers, host string }{
 	{"POST", "/v1/messages", "X-Api-Key: sk-ant-api03-k|Authorization: Bearer sk-proj-k", nowhere},
 	{"POST", "/v1/messages?key=AIzak", "X-Api-Key: sk-ant-api03-k", nowhere},
 	{"POST", "/v1/threads/t/messages", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1/responses", "Authorization: Bearer sk-proj-k|Chatgpt-Account-Id: a", nowhere},
+	{"POST", "/v1/responses", "Authorization: Bearer eyJhbGciOi.x.y", nowhere},
+	{"POST", "/v1/responses", "Authorization: Bearer token", nowhere},
+	{"POST", "/v1/messages", "Authorization: Bearer eyJhbGciOi.x.y|Anthropic-Version: 2023-06-01", nowhere},
+	{"POST", "/v1/messages", "Authorization: Bearer eyJhbGciOi.x.y|Chatgpt-Account-Id: a", nowhere},
+	{"GET", "/v1/models", "Authorization: Bearer eyJhbGciOi.x.y|Chatgpt-Account-Id: a|Anthropic-Version: 2023-06-01", nowhere},
 	{"GET", "/v1/files", "X-Goog-Api-Key: AIzak", nowhere},
 	{"GET", "/v1/files?key=AIzak", "", nowhere},
 	{"POST", "/v1beta/models/m:generateContent", "Authorization: Bearer sk-proj-k", nowhere},
@@ -95,8 +104,10 @@ func TestEachKeyReachesItsProviderOnly(t *testing.T) {
 	s.proxy.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		reached = append(reached, r)
-		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
+		if r.URL.Path != "/backend-api/wham/accounts/check" {
+			reached = append(reached, r)
+		}
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}")), Header: http.Header{}, Request: r}, nil
 	})
 	front := httptest.NewServer(s)
 	defer front.Close()
@@ -121,6 +132,11 @@ func TestEachKeyReachesItsProviderOnly(t *testing.T) {
 				assert.Equal(t, c.host, reached[0].URL.Host)
 				assert.Equal(t, c.host, reached[0].Host)
 				assert.Equal(t, "https", reached[0].URL.Scheme)
+				if path, _, _ := strings.Cut(c.path, "?"); c.host == "chatgpt.com" {
+					assert.Equal(t, strings.Replace(path, "/v1/", "/backend-api/codex/", 1), reached[0].URL.Path)
+				} else {
+					assert.Equal(t, path, reached[0].URL.Path)
+				}
 				for name := range req.Header {
 					assert.Equal(t, req.Header[name], reached[0].Header[name])
 				}

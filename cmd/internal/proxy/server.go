@@ -32,23 +32,24 @@ var decideWithin = 2 * time.Second
 
 // server is the proxy's handler.
 type server struct {
-	secret   secret.Secret // of the clients; "": none is asked for
-	prover   prover
-	gate     *auth.Gate  // admits callers by a credential of their own, in place of the secret; nil: there is none
-	access   web.Access  // from where requests may come
-	draining atomic.Bool // the proxy ends
-	refusals refusals
-	upstream *url.URL            // nil: each request goes to the provider that it names
-	routes   map[string]*url.URL // where requests go whose path begins with a segment, which is taken out
-	runs     *clearing.Runs      // nil: everything passes through
-	work     atomic.Pointer[work]
-	health   health
-	patience time.Duration
-	note     note
-	stop     func() // ends the process as a signal does; nil: no request can
-	emit     func(event.Event)
-	feeding  sync.WaitGroup
-	proxy    *httputil.ReverseProxy
+	secret     secret.Secret // of the clients; "": none is asked for
+	prover     prover
+	gate       *auth.Gate  // admits callers by a credential of their own, in place of the secret; nil: there is none
+	access     web.Access  // from where requests may come
+	draining   atomic.Bool // the proxy ends
+	refusals   refusals
+	upstream   *url.URL            // nil: each request goes to the provider that it names
+	routes     map[string]*url.URL // where requests go whose path begins with a segment, which is taken out
+	workspaces workspaces
+	runs       *clearing.Runs // nil: everything passes through
+	work       atomic.Pointer[work]
+	health     health
+	patience   time.Duration
+	note       note
+	stop       func() // ends the process as a signal does; nil: no request can
+	emit       func(event.Event)
+	feeding    sync.WaitGroup
+	proxy      *httputil.ReverseProxy
 }
 
 // work has the parts of the proxy that change requests, and the ledger that they need.
@@ -80,15 +81,15 @@ func (s *server) prepare(r *http.Request, a *wire.API) *http.Request {
 	}
 	plain, ok := decoded(r, body)
 	if !ok {
-		setBody(r, body, false)
+		setBody(r, body)
 		return r
 	}
 	x := s.understand(r, a, plain)
 	if x == nil || len(x.outcome.Body) == 0 || bytes.Equal(x.outcome.Body, plain) {
-		setBody(r, body, false)
+		setBody(r, body)
 	} else {
 		r = s.received(r, x, body).with(r)
-		setBody(r, x.outcome.Body, true)
+		setBody(r, packed(r, x.outcome.Body))
 	}
 	if x == nil {
 		return r
@@ -100,7 +101,7 @@ func (s *server) prepare(r *http.Request, a *wire.API) *http.Request {
 // the answer does not wait for the ledger.
 func (s *server) received(r *http.Request, x *exchange, body []byte) *received {
 	ctx := context.WithoutCancel(r.Context())
-	return &received{body: body, encoding: r.Header["Content-Encoding"], sent: func(why clearing.Refusal) {
+	return &received{body: body, sent: func(why clearing.Refusal) {
 		x.outcome = clearing.Outcome{} // nothing was replaced in what is answered
 		if why == "" {
 			return

@@ -21,7 +21,7 @@ func (s *server) listen(res *http.Response) error {
 	if !ok || x.api.Counts || res.StatusCode != http.StatusOK {
 		return nil
 	}
-	res.Body = &listener{ReadCloser: res.Body, packed: res.Header.Get("Content-Encoding"), done: func(text []byte) {
+	res.Body = &listener{ReadCloser: res.Body, packed: encodingOf(res.Header), done: func(text []byte) {
 		u := wire.UsageIn(text)
 		u.Subject = subject.Of(res.Request.Context())
 		u.Session, u.API = x.session, x.api.Name

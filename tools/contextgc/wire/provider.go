@@ -7,8 +7,10 @@ import (
 
 // Provider is a company whose API has an address of its own.
 type Provider struct {
-	Name string
-	URL  *url.URL
+	Name       string
+	URL        *url.URL
+	Replaces   string      // the beginning of its clients' paths in whose place the URL's path stands
+	Workspaces *Workspaces // nil: all accounts have the same address
 
 	headers   string   // the headers by which its clients identify themselves, in words
 	keyHeader string   // the header of a key that no other provider has; "": its clients send a bearer token alone

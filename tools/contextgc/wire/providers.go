@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// providers are all providers.
-var providers = []*Provider{anthropic, openai, gemini}
+// providers is the one table of what a credential may reach: each provider's address, paths, headers and forms of keys.
+var providers = []*Provider{anthropic, openai, chatgpt, gemini}
 
 // bearer is the provider whose clients send nothing but a bearer token.
 var bearer = openai

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Route returns the provider that a request is for. A request goes to a provider only if its path and its key both belong
-// there: a key that reaches another company cannot be called back. If the request does not name exactly one provider, Route
-// returns nil and the reason, which contains no key.
+// Route returns the provider that a request is for. A request goes to a provider only if its path, its headers and the form of
+// its key all belong there: a key that reaches another company cannot be called back. A key in no known form goes only where a
+// header of the provider's own says whose it is. If the request does not name exactly one provider, Route returns nil and the
+// reason, which contains no key.
 func Route(r *http.Request) (to *Provider, why string) {
 	owners := ownersOf(r.URL.Path)
 	if len(owners) == 0 {
@@ -34,10 +35,14 @@ func Route(r *http.Request) (to *Provider, why string) {
 	if !slices.Contains(owners, to) {
 		return nil, fmt.Sprintf("its path is one of %s, but its key is in the form of %s (%s)", names(owners, "and"), to.Name, to.headers)
 	}
-	for _, issuer := range issuers(keys) {
+	known := issuers(keys)
+	for _, issuer := range known {
 		if issuer != to {
 			return nil, fmt.Sprintf("it is in the form of %s, but its key was issued by another provider", to.Name)
 		}
+	}
+	if len(named) == 0 && len(known) < len(keys) {
+		return nil, fmt.Sprintf("its key is in no form that is known of %s's, and no header says whose it is", to.Name)
 	}
 	return to, ""
 }

@@ -105,10 +105,10 @@ func TestAProviderIsOneValue(t *testing.T) {
 		assert.Same(t, acme, to, why)
 	}
 	for want, r := range map[string]*http.Request{
-		"its path is one of Acme, but its key is in the form of OpenAI (Authorization: Bearer)": request("/acme/talk", "Authorization", "Bearer sk-1"),
-		"its path is one of Anthropic, but its key is in the form of Acme (x-acme-key)":         request("/v1/messages", "X-Acme-Key", "any"),
-		"it is in the form of Anthropic, but its key was issued by another provider":            request("/v1/messages", "X-Api-Key", "acme-1"),
-		"the header api-key is no kind of key that Anthropic, OpenAI, Gemini or Acme use":       request("/acme/talk", "Api-Key", "any"),
+		"its path is one of Acme, but its key is in the form of OpenAI (Authorization: Bearer)":    request("/acme/talk", "Authorization", "Bearer sk-1"),
+		"its path is one of Anthropic, but its key is in the form of Acme (x-acme-key)":            request("/v1/messages", "X-Acme-Key", "any"),
+		"it is in the form of Anthropic, but its key was issued by another provider":               request("/v1/messages", "X-Api-Key", "acme-1"),
+		"the header api-key is no kind of key that Anthropic, OpenAI, ChatGPT, Gemini or Acme use": request("/acme/talk", "Api-Key", "any"),
 	} {
 		to, why := Route(r)
 		assert.Nil(t, to)
