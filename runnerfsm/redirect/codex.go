@@ -1,7 +1,6 @@
 package redirect
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ import (
 
 const (
 	ownProvider    = "openai"                  // the one that Codex uses unless it is told otherwise
-	ourProvider    = "mcp-pruner"              // stands for it in a run: the address of Codex's own cannot have a header beside it
+	ownAddress     = "openai_base_url"         // moves it, for both kinds of login
 	secretVariable = "MCP_PRUNER_PROXY_SECRET" // settings.Unknown knows it
 )
 
@@ -75,9 +74,10 @@ func codex(c *agent.Client, s Start) (Plan, error) {
 	base, where := config.Providers[id].BaseURL, files.Servers.Path
 	if id == ownProvider {
 		base = config.Base // the variable OPENAI_BASE_URL is for other programs: Codex itself goes on to its own address
-		if base == "" && signedInWithChatGPT(files.Dir) {
-			return Plan{}, refusef("%s is signed in with ChatGPT, whose requests go to chatgpt.com in a form that was not tried: sign in with an API key, or start it without --proxy", c.Title)
-		}
+	}
+	var passed []string
+	if id == ownProvider && secret.In([]byte(base)) {
+		passed, base = append(passed, origin(base)), "" // a proxy of ours, which would do the same work twice
 	}
 	u, err := upstream(c, base, where)
 	if err != nil {
@@ -85,26 +85,28 @@ func codex(c *agent.Client, s Start) (Plan, error) {
 	}
 	path := u.Path
 	u.Path, u.RawPath = "", ""
-	return toOne(u, func(p Proxy) (Change, error) {
-		return Change{Env: []string{secretVariable + "=" + p.Secret}, Args: slices.Concat(codexOptions(id, p.Address+path), given.rest)}, nil
-	}), nil
+	plan := toOne(u, func(p Proxy) (Change, error) { return codexChange(s, id, p, path, given.rest), nil })
+	plan.Passed = passed
+	if id == ownProvider && base == "" {
+		plan.Upstreams = nil // by a key or by a login with ChatGPT: each request says which
+	}
+	return plan, nil
 }
 
-// codexOptions returns the options that give a provider an address, with the secret in a header.
-func codexOptions(id, address string) []string {
-	at := "model_providers." + id
-	var options []string
-	set := func(key, value string) { options = append(options, "--config", key+"="+strconv.Quote(value)) }
+// codexChange gives a provider the proxy's address, with the secret in a header, from the environment.
+func codexChange(s Start, id string, p Proxy, path string, rest []string) Change {
+	set := func(key, value string) []string { return []string{"--config", key + "=" + strconv.Quote(value)} }
 	if id == ownProvider {
-		at = "model_providers." + ourProvider
-		set("model_provider", ourProvider)
-		set(at+".name", "OpenAI") // by this name Codex knows that it may use all that OpenAI's API has
-		set(at+".wire_api", "responses")
-		options = append(options, "--config", at+".requires_openai_auth=true")
+		return Change{
+			Env:  []string{secret.ProjectVariable + "=" + secret.Secret(p.Secret).Project(s.get(secret.ProjectVariable))},
+			Args: slices.Concat(set(ownAddress, p.Address+path), rest),
+		}
 	}
-	set(at+".base_url", address)
-	set(at+".env_http_headers."+secret.Header, secretVariable)
-	return options
+	at := "model_providers." + id
+	return Change{
+		Env:  []string{secretVariable + "=" + p.Secret},
+		Args: slices.Concat(set(at+".base_url", p.Address+path), set(at+".env_http_headers."+secret.Header, secretVariable), rest),
+	}
 }
 
 // codexArgs are the options in the user's arguments that concern the provider.
@@ -136,7 +138,7 @@ func parseCodex(args []string) (codexArgs, error) {
 			if key = strings.TrimSpace(key); key == "model_providers" || strings.Count(key, ".") == 1 && strings.HasPrefix(key, "model_providers.") {
 				return found, refusef("--config %s replaces a whole provider, so that the run cannot give it another address: set its members one by one", key)
 			}
-			if key != "openai_base_url" && !strings.HasSuffix(key, ".base_url") {
+			if key != ownAddress && !strings.HasSuffix(key, ".base_url") {
 				found.rest = append(found.rest, args[i:i+width]...)
 			}
 			i += width - 1
@@ -204,7 +206,7 @@ func (c *codexConfig) override(option string) {
 	switch {
 	case key == "model_provider":
 		c.Provider = text
-	case key == "openai_base_url":
+	case key == ownAddress:
 		c.Base = text
 	case len(parts) == 3 && parts[0] == "model_providers" && parts[2] == "base_url":
 		if c.Providers == nil {
@@ -214,17 +216,4 @@ func (c *codexConfig) override(option string) {
 		p.BaseURL = text
 		c.Providers[parts[1]] = p
 	}
-}
-
-// signedInWithChatGPT reports whether Codex has tokens of a subscription and no API key.
-func signedInWithChatGPT(dir string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, "auth.json"))
-	if err != nil {
-		return false
-	}
-	var auth struct {
-		Key    string `json:"OPENAI_API_KEY"`
-		Tokens any    `json:"tokens"`
-	}
-	return json.Unmarshal(text, &auth) == nil && auth.Key == "" && auth.Tokens != nil
 }

@@ -125,11 +125,26 @@ func TestCodex(t *testing.T) {
 	}
 	t.Run("its own provider", func(t *testing.T) {
 		to, c := newWorld(t).found("codex", "exec", "hi")
-		assert.Equal(t, "https://api.openai.com", to)
-		assert.Equal(t, []string{"MCP_PRUNER_PROXY_SECRET=mcpp_x"}, c.Env)
-		assert.Equal(t, `"http://127.0.0.1:4000/v1"`, option(c, "model_providers.mcp-pruner.base_url"))
-		assert.Equal(t, "true", option(c, "model_providers.mcp-pruner.requires_openai_auth"))
+		assert.Empty(t, to, "each request says whether it has a key or a login")
+		assert.Equal(t, []string{"OPENAI_PROJECT=mcpp_x"}, c.Env)
+		assert.Equal(t, `"http://127.0.0.1:4000/v1"`, option(c, "openai_base_url"))
+		assert.NotContains(t, strings.Join(c.Args, " "), "model_provider", "else sessions are filed under another provider")
 		assert.Equal(t, []string{"exec", "hi"}, c.Args[len(c.Args)-2:])
+		_, c = newWorld(t, "OPENAI_PROJECT=proj_1").found("codex")
+		assert.Equal(t, []string{"OPENAI_PROJECT=proj_1 mcpp_x"}, c.Env)
+	})
+	t.Run("an address of its own provider", func(t *testing.T) {
+		w := newWorld(t)
+		w.write("openai_base_url = \"https://corp.example/x/v1\"\n", w.home, ".codex", "config.toml")
+		to, c := w.found("codex")
+		assert.Equal(t, "https://corp.example", to)
+		assert.Equal(t, `"http://127.0.0.1:4000/x/v1"`, option(c, "openai_base_url"))
+		w.write("openai_base_url = \"http://127.0.0.1:8787/mcpp_"+strings.Repeat("0", 48)+"/v1\"\n", w.home, ".codex", "config.toml")
+		to, _ = w.found("codex")
+		assert.Empty(t, to, "the proxy of init is no upstream")
+		plan, err := Find("codex", Start{Env: w.env, Dir: w.dir})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"http://127.0.0.1:8787"}, plan.Passed)
 	})
 	w := newWorld(t)
 	w.write("model_provider = \"corp\"\nprofile = \"p\"\n[model_providers.corp]\nbase_url = \"https://corp.example/openai/v1\"\n"+
@@ -157,11 +172,9 @@ func TestCodex(t *testing.T) {
 	t.Run("signed in with ChatGPT", func(t *testing.T) {
 		w := newWorld(t)
 		w.write(`{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, w.home, ".codex", "auth.json")
-		to, _ := w.found("codex")
-		assert.Contains(t, to, "refused: Codex is signed in with ChatGPT")
-		w.write(`{"OPENAI_API_KEY":"sk-x","tokens":null}`, w.home, ".codex", "auth.json")
-		to, _ = w.found("codex")
-		assert.Equal(t, "https://api.openai.com", to)
+		to, c := w.found("codex")
+		assert.Empty(t, to)
+		assert.Equal(t, `"http://127.0.0.1:4000/v1"`, option(c, "openai_base_url"))
 	})
 }
 
@@ -265,7 +278,7 @@ func TestAFileThatTheClientDoesNotReadDecidesNothing(t *testing.T) {
 	to, _ := w.found("codex", "exec", "hi")
 	assert.Equal(t, elsewhere, to)
 	to, _ = w.found("codex", "exec", "--ignore-user-config", "hi")
-	assert.Equal(t, "https://api.openai.com", to)
+	assert.Empty(t, to, "its own addresses")
 
 	w.write(`{"provider":{"anthropic":{"options":{"baseURL":"`+elsewhere+`/v1"}}}}`, w.dir, "opencode.json")
 	to, _ = w.found("opencode")

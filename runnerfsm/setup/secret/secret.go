@@ -26,6 +26,16 @@ import (
 // path, before /v1.
 const Header = "X-Mcp-Pruner-Secret"
 
+// Codex's own provider sends no header of a user's, but the value of this variable in this one. Its own address has no room for the
+// secret in a run, because other users can read command lines.
+const (
+	ProjectVariable = "OPENAI_PROJECT"
+	projectHeader   = "Openai-Project"
+)
+
+// Project returns the value of ProjectVariable with the secret, after that of the user.
+func (s Secret) Project(own string) string { return strings.TrimSpace(own + " " + string(s)) }
+
 // Mask stands for the secret wherever an address is shown.
 const Mask = "***"
 
@@ -151,6 +161,17 @@ func (s Secret) Take(r *http.Request) bool {
 		right = s.is(v) || right
 	}
 	r.Header.Del(Header)
+	own, last := "", r.Header.Get(projectHeader)
+	if at := strings.LastIndexByte(last, ' '); at >= 0 {
+		own, last = last[:at], last[at+1:]
+	}
+	if s.is(last) {
+		right = true
+		r.Header.Set(projectHeader, own)
+		if own == "" {
+			r.Header.Del(projectHeader)
+		}
+	}
 	first, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	if !s.is(first) {
 		return right

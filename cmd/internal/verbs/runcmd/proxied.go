@@ -135,6 +135,9 @@ func (r *request) showProxied(w io.Writer, o runnerfsm.Options) error {
 	}
 	fmt.Fprintf(w, "%s would be started with these changes, for this run only; no file of its own changes.\n", r.provider.Name())
 	fmt.Fprintf(w, "proxy      http://127.0.0.1:PORT, policy %s; PORT is free, %s is a secret of this run, %s only you can read\n", r.proxied.policy, secret.Mask, folder)
+	if len(plan.Upstreams) == 0 {
+		fmt.Fprintln(w, "upstream   the provider that each request names: OpenAI with a key, ChatGPT with a login")
+	}
 	for _, route := range slices.Sorted(maps.Keys(plan.Upstreams)) {
 		to := *plan.Upstreams[route]
 		to.User, to.RawQuery = nil, ""
