@@ -58,6 +58,9 @@ func claude(c *agent.Client, s Start) (Plan, error) {
 	plan := toOne(u, func(p Proxy) (Change, error) {
 		address := p.url("", "")
 		change := Change{Env: []string{c.Base.Variable + "=" + address}, Args: s.Args}
+		if small := c.Proxy.Also; get(small.Variable()) == "" && get(small.Unless) == "" {
+			change.Env = append(change.Env, small.Variable()+"="+small.Value)
+		}
 		if !inSettings {
 			return change, nil
 		}

@@ -62,12 +62,16 @@ func TestClaude(t *testing.T) {
 	t.Run("nothing is configured", func(t *testing.T) {
 		to, c := newWorld(t).found("claude", "-p", "hi")
 		assert.Equal(t, "https://api.anthropic.com", to)
-		assert.Equal(t, Change{Env: []string{ownURL}, Args: []string{"-p", "hi"}}, c)
+		assert.Equal(t, Change{Env: []string{ownURL, "ANTHROPIC_DEFAULT_HAIKU_MODEL=claude-haiku-4-5-20251001"}, Args: []string{"-p", "hi"}}, c)
+		for _, own := range []string{"ANTHROPIC_DEFAULT_HAIKU_MODEL=mine", "ANTHROPIC_SMALL_FAST_MODEL=mine"} {
+			_, c = newWorld(t, own).found("claude")
+			assert.Equal(t, []string{ownURL}, c.Env, "the user has one")
+		}
 	})
 	t.Run("an address in the environment", func(t *testing.T) {
 		to, c := newWorld(t, "ANTHROPIC_BASE_URL=https://corp.example/llm?key=k").found("claude")
 		assert.Equal(t, "https://corp.example/llm?key=k", to)
-		assert.Equal(t, []string{ownURL}, c.Env)
+		assert.Contains(t, c.Env, ownURL)
 		assert.Empty(t, c.Files)
 	})
 	t.Run("an address in the settings wins, and so does ours over it", func(t *testing.T) {

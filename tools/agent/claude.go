@@ -52,7 +52,10 @@ var Claude = Client{
 	RemovesServer: []string{"claude", "mcp", "remove"},
 	// It reads headers from its environment only, so that the secret is in its settings, which then only their owner can read.
 	Proxy: &Proxy{URL: []string{"env", "ANTHROPIC_BASE_URL"}, HeaderLines: []string{"env", "ANTHROPIC_CUSTOM_HEADERS"},
-		Start: []string{"SessionStart", "UserPromptSubmit"}},
+		Start: []string{"SessionStart", "UserPromptSubmit"},
+		// With a subscription it sends small requests of its own, such as for titles, to the large model at another address.
+		Also: &Beside{Path: []string{"env", "ANTHROPIC_DEFAULT_HAIKU_MODEL"}, Value: "claude-haiku-4-5-20251001", Unless: "ANTHROPIC_SMALL_FAST_MODEL"},
+		Note: "With another address for its API Claude Code has no tool Artifact in interactive sessions."},
 	Base: &Base{Variable: "ANTHROPIC_BASE_URL", Address: "https://api.anthropic.com", Others: []Other{
 		{"CLAUDE_CODE_USE_BEDROCK", "Amazon Bedrock"}, {"CLAUDE_CODE_USE_MANTLE", "Amazon Bedrock"}, {"CLAUDE_CODE_USE_ANTHROPIC_AWS", "Claude on AWS"},
 		{"CLAUDE_CODE_USE_VERTEX", "Google Vertex AI"}, {"CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD", "Claude on Google Cloud"},

@@ -34,6 +34,8 @@ var Codex = Client{
 	Restrictions: Restrictions{Folders: []RuleFolder{{"agents", ".toml"}, {"rules", ".rules"}, {"hooks.json", "hooks.json"}}},
 	RemovesServer: []string{"codex", "mcp", "remove"},
 	Base: &Base{Address: "https://api.openai.com/v1"},
+	Proxy: &Proxy{In: InServers, URL: []string{"openai_base_url"}, Suffix: "/v1",
+		Note: "Codex waits without a word while no proxy answers there."},
 	Rule: &Rule{
 		In: InOwnFile, Own: "rules/mcp-pruner.rules",
 		Asks: "Codex runs it in its sandbox without asking, but with approval_policy \"untrusted\" it asks",

@@ -40,7 +40,21 @@ type Proxy struct {
 
 	HeaderLines []string // path of a text of headers, one a line; or
 	Headers     []string // path of an object of headers, whose values may name a file: "{file:PATH}"
+	// Neither: the secret is in the address, which is a key of a TOML file, before its first table.
+
+	Also *Beside // what the client needs beside another address; nil: nothing
+	Note string  // what the client does without then
 }
+
+// Beside is a setting that goes in beside the proxy's address unless the user has one: a variable in the client's settings.
+type Beside struct {
+	Path   []string
+	Value  string
+	Unless string // another variable that decides the same
+}
+
+// Variable returns its name.
+func (b *Beside) Variable() string { return b.Path[len(b.Path)-1] }
 
 // Rule lets the client's model run "PROGRAM recover" with any arguments, and nothing else, without asking.
 type Rule struct {

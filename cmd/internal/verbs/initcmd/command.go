@@ -108,7 +108,7 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 		return err
 	}
 	if o.uninstall {
-		failed := uninstall(out, all, chosen)
+		failed := uninstall(out, all, h.withoutShared(client, chosen))
 		sayForeign(out, chosen)
 		return errors.Join(failed, h.dropSecret(chosen), out.Flush())
 	}

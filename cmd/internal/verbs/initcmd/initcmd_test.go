@@ -200,7 +200,7 @@ func TestForeignEntriesAreRefusedAndKept(t *testing.T) {
 }
 
 func TestWrongUsage(t *testing.T) {
-	for _, args := range [][]string{{}, {"emacs"}, {"gemini"}, {"codex", "--proxy"}, {"claude", "--show", "--uninstall"}} {
+	for _, args := range [][]string{{}, {"emacs"}, {"gemini"}, {"gemini", "--proxy"}, {"claude", "--show", "--uninstall"}} {
 		code, stdout, _ := verb(t, t.TempDir(), args...)
 		require.Equal(t, 2, code, args)
 		require.Empty(t, stdout)

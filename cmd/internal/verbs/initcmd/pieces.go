@@ -51,6 +51,21 @@ const worth = `What to expect: beside the client's own tools ours cost more than
 questions cost tokens, too. Hooks save there: mcp-pruner init %s --hooks
 Where they are the only tools that read, search and run, as in an agent of your own, they save in sessions with large results.`
 
+// withoutShared returns the pieces to take out without the service that starts the proxy, if another client needs it.
+func (h home) withoutShared(client string, chosen []piece) []piece {
+	needs := func(c *agent.Client) bool {
+		if c.Name == client || c.Proxy == nil || len(c.Proxy.Start) > 0 {
+			return false
+		}
+		all, err := h.pieces(c.Name)
+		return err == nil && slices.ContainsFunc(all, func(p piece) bool { return p.kind == proxy && p.installed() })
+	}
+	if !slices.ContainsFunc(agent.Clients, needs) {
+		return chosen
+	}
+	return slices.DeleteFunc(slices.Clone(chosen), func(p piece) bool { return p.kind == unit })
+}
+
 // dropSecret deletes the secret of the proxy once no client that init set up uses it any more.
 func (h home) dropSecret(chosen []piece) error {
 	if !slices.ContainsFunc(chosen, func(p piece) bool { return p.kind == proxy }) {
