@@ -26,6 +26,7 @@ type Conversation struct {
 
 	system  span   // the system prompt, if the API has a member for it
 	base    []span // model, system prompt, and at the end the tools
+	added   []span // lists of further tools among the messages
 	told    []span // texts of messages before the first answer that have the role of the system prompt
 	folders []string
 

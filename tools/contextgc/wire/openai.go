@@ -51,12 +51,15 @@ func (c *Conversation) keeps(retention span) {
 }
 
 func (c *Conversation) inputItem(item span) error {
-	found, err := c.members(item, "type", "role", "content", "call_id", "name", "arguments", "output", "input")
+	found, err := c.members(item, "type", "role", "content", "call_id", "name", "arguments", "output", "input", "tools")
 	if err != nil {
 		return err
 	}
 	role := found[1].text(c.body)
 	switch kind := found[0].text(c.body); {
+	case kind == "additional_tools" && found[8].to > 0: // in which newer models of Codex have all of them
+		c.added = append(c.added, found[8])
+		c.Base += item.to - item.from
 	case kind == "function_call" && found[5].to > 0:
 		c.called(found[3].text(c.body), found[4].text(c.body), found[5], true)
 	case kind == "custom_tool_call" && found[7].to > 0:

@@ -12,6 +12,11 @@ func (c *Conversation) Tools() (names []string) {
 	if tools := c.base[len(c.base)-1]; tools.to > 0 && tools.isArray(c.body) {
 		c.toolsIn(tools, "", &names)
 	}
+	for _, tools := range c.added {
+		if tools.isArray(c.body) {
+			c.toolsIn(tools, "", &names)
+		}
+	}
 	return names
 }
 
@@ -35,8 +40,12 @@ func (c *Conversation) toolsIn(list span, group string, names *[]string) {
 			c.toolsIn(found[3], group, names)
 		case found[5].to > 0 && found[5].isArray(c.body): // the same as some of its libraries write it
 			c.toolsIn(found[5], group, names)
-		case found[4].to > 0 && found[4].isArray(c.body): // a namespace of Codex
-			c.toolsIn(found[4], name+"__", names)
+		case found[4].to > 0 && found[4].isArray(c.body): // a namespace of Codex, whose own tools are in one without a name of its own
+			group := name + "__"
+			if name == "functions" {
+				group = ""
+			}
+			c.toolsIn(found[4], group, names)
 		case name != "":
 			*names = append(*names, group+name)
 		default: // one of the API's own, such as local_shell

@@ -21,6 +21,10 @@ func TestTools(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, parsed.Tools(), path)
 	}
+	code, err := APIOf("/v1/responses").Parse([]byte(`{"input":[{"type":"additional_tools","id":"at_1","role":"developer","tools":[
+		{"type":"namespace","name":"functions","description":"","tools":[{"type":"custom","name":"exec"}]}]}]}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"exec"}, code.Tools(), "in which newer models of Codex have them")
 	parsed, err := APIOf("/v1/messages").Parse([]byte(`{"messages":[]}`))
 	require.NoError(t, err)
 	assert.Empty(t, parsed.Tools())
