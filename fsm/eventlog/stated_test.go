@@ -13,6 +13,6 @@ func TestStated(t *testing.T) {
 	page.Says("nobody has read the log for %s ms", "patience", patience/time.Millisecond)
 	page = stated.On(t, "docs/decisions/005-log-lines-never-block.md")
 	page.Says("When %s lines are waiting", "capacity", capacity)
-	page = stated.On(t, "docs/decisions/029-heads-are-reported-with-every-batch.md")
+	page = stated.On(t, "docs/decisions/005-log-lines-never-block.md")
 	page.Says("is waited for at most %s ms", "patience", patience/time.Millisecond)
 }
