@@ -14,7 +14,7 @@ func TestStated(t *testing.T) {
 	page.Says("in texts under %s bytes", "markersDecide", markersDecide)
 	page.Says("`threshold` %s, the service's default", "sweDefaultThreshold", sweDefaultThreshold)
 	page.Says("beyond about %s characters a pa", "documentBytes", documentBytes)
-	page = stated.On(t, "docs/decisions/054-a-full-store-drops-the-oldest.md")
+	page = stated.On(t, "docs/decisions/020-originals-live-for-a-day.md")
 	page.Says("always has at least %s ms", "storeGrace", storeGrace/time.Millisecond)
 	page = stated.On(t, "docs/decisions/055-what-recover-text-answers.md")
 	page.Says("A search ends after %s s", "searchTime", searchTime/time.Second)

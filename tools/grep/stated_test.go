@@ -11,6 +11,6 @@ func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/decisions/012-what-grep-returns.md")
 	page.Says("A shortened line shows %s characters", "shownChars", shownChars)
 	page.Says("More than %s MiB into a line the column", "maxLine", maxLine>>20)
-	page = stated.On(t, "docs/decisions/014-binary-files-and-encodings.md")
+	page = stated.On(t, "docs/decisions/013-search-without-ripgrep.md")
 	page.Says("A NUL byte makes the %s KiB before it", "nulMargin", nulMargin>>10)
 }

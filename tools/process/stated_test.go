@@ -9,6 +9,6 @@ import (
 
 // The numbers that the pages state are the ones of the code.
 func TestStated(t *testing.T) {
-	page := stated.On(t, "docs/decisions/016-how-bash-shares-its-limit.md")
+	page := stated.On(t, "docs/decisions/015-how-read-ends.md")
 	page.Says("output is awaited for %s ms", "drainFor", drainFor/time.Millisecond)
 }
