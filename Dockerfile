@@ -25,6 +25,7 @@ FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /mcp-pruner /usr/local/bin/mcp-pruner
 COPY --from=build /src/LICENSE /THIRD_PARTY_LICENSES.txt /usr/share/doc/mcp-pruner/
 WORKDIR /work
+# A number: Kubernetes cannot see that a name is not root.
 USER 65532:65532
 ENV PRUNER_URL=embedded MCP_PRUNER_TOOLS=read,grep JEEVES_MCP_PRUNER_PORT=8005 MCP_PRUNER_PORT=8005
 EXPOSE 8005

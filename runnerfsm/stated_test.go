@@ -27,7 +27,4 @@ func TestStated(t *testing.T) {
 	page.Says("%s requests in a row", "server.MaxFailures", server.MaxFailures)
 	page = stated.On(t, "testdata/help.txt")
 	page.Says("the server may take to end (%s)", "ownedStopTimeout", ownedStopTimeout/time.Second)
-	page = stated.On(t, "docs/decisions/026-when-a-run-is-unreachable.md")
-	page.Says("it may take %s s, since", "server.SilentFor", server.SilentFor/time.Second)
-	page.Says("no answer after %s s is", "server.SilentFor", server.SilentFor/time.Second)
 }

@@ -20,6 +20,6 @@ func TestStated(t *testing.T) {
 	page.Says("A search ends after %s s", "searchTime", searchTime/time.Second)
 	page = stated.On(t, "docs/decisions/056-markers-under-a-reranker.md")
 	page.Says("lengthen a text below %s bytes", "markersDecide", markersDecide)
-	page = stated.On(t, "docs/decisions/058-edges-of-the-service.md")
+	page = stated.On(t, "docs/decisions/056-markers-under-a-reranker.md")
 	page.Says("At `threshold` %s the", "sweDefaultThreshold", sweDefaultThreshold)
 }

@@ -47,7 +47,7 @@ func TestStated(t *testing.T) {
 	page.Says("a rule confidence of %s,", "Precise", Precise)
 	page = stated.On(t, "docs/decisions/052-edited-files-are-cut-with-care.md")
 	page.Says("is cut at %s of the price", "CarefulShare", CarefulShare)
-	page = stated.On(t, "docs/decisions/057-what-a-reranker-scores.md")
+	page = stated.On(t, "docs/decisions/056-markers-under-a-reranker.md")
 	page.Says("kept lines may take %s % of", "ExtraShare", math.Round(100*ExtraShare))
 	page.Says("takes at most %s %. Within", "SkeletonShare", math.Round(100*SkeletonShare))
 }

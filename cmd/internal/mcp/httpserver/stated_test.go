@@ -22,7 +22,7 @@ func TestStated(t *testing.T) {
 	page.Says("remembers the %s sessions", "maxSessions", maxSessions)
 	page = stated.On(t, "docs/evidence/PERFORMANCE.md")
 	page.Says("after %s sessions were opened", "manySessions", manySessions)
-	page = stated.On(t, "docs/decisions/058-edges-of-the-service.md")
+	page = stated.On(t, "docs/decisions/056-markers-under-a-reranker.md")
 	page.Says("A body over %s MiB gets", "maxBodyBytes", maxBodyBytes>>20)
 	page.Says("a body that stops for %s s", "stall", stall/time.Second)
 	page.Says("nothing of its answer for %s s", "stall", stall/time.Second)
