@@ -67,7 +67,7 @@ func (l *Log) Decide(c ToolCall, tokens int, others OtherTools) Decision {
 }
 
 // instructions are the names of files that tell an agent, step by step, how to work. The agent follows steps that no question of
-// its own names: docs/decisions/155-instructions-stay-whole.md.
+// its own names: docs/decisions/167-what-is-asked-for-as-a-whole.md.
 var instructions = map[string]bool{"skill.md": true, "agents.md": true, "claude.md": true, "gemini.md": true, "copilot-instructions.md": true}
 
 // baseName returns the last part of a path of any system, in lower case.

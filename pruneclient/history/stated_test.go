@@ -28,7 +28,7 @@ func TestStated(t *testing.T) {
 	page.Says("a result above %s tokens begins", "MinTokens", MinTokens)
 	page = stated.On(t, "docs/decisions/011-one-definition-of-a-repeat.md")
 	page.Says("A log remembers %s calls", "mostCut", mostCut)
-	page = stated.On(t, "docs/decisions/049-our-own-tools-use-the-rules-first.md")
+	page = stated.On(t, "docs/decisions/048-the-learned-ranking-needs-a-session.md")
 	page.Says("the last %s questions", "maxEvents", maxEvents)
 	page = stated.On(t, "docs/decisions/077-how-a-bill-is-counted.md")
 	page.Says("session only %s events", "maxEvents", maxEvents)

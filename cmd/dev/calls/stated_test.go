@@ -15,6 +15,6 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/PRUNING.md")
 	page.Says("has at most %s tokens; from", "gapTokens", gapTokens)
 	page.Says("has a note of at most %s tokens", "noteTokens", noteTokens)
-	page = stated.On(t, "docs/decisions/049-our-own-tools-use-the-rules-first.md")
+	page = stated.On(t, "docs/decisions/048-the-learned-ranking-needs-a-session.md")
 	page.Says("of %s realistic calls", "len(cases)", len(cases(t)))
 }
