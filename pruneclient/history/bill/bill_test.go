@@ -194,6 +194,7 @@ func TestCarriedOnPaper(t *testing.T) {
 	saved := (&Carried{b}).Saving("r", "prn_1", 1)
 	weight, rereads, ok := saved.Gross, saved.Rereads, saved.Known
 	assert.Equal(t, []any{1.45, 0.0, true}, []any{math.Round(weight*100) / 100, rereads, ok})
+	assert.Equal(t, 3, saved.Less, "not sent in three prompts, whatever each costs")
 	b.Session.Steps[1].ID = ""
 	ok = (&Carried{b}).Saving("", "prn_1", 1).Known
 	assert.False(t, ok, "a result without a call's id is not found by an empty one")

@@ -30,6 +30,34 @@ func Open(ctx context.Context, path string) (*Carried, error) {
 // Bill returns the price of the whole session, in fresh input tokens.
 func (c *Carried) Bill() float64 { return c.B.Total }
 
+// Sent returns how many tokens all prompts of the session had, whatever each cost: windows of a subscription count those.
+func (c *Carried) Sent() (n int) {
+	for _, call := range c.B.Calls {
+		n += call.Prompt
+	}
+	return n
+}
+
+// times returns how many prompts of the context have what entered it at a call.
+func (c *Carried) times(from int) (n int) {
+	for j := from; j < len(c.B.Calls) && c.B.Calls[j].Context == c.B.Calls[from].Context; j++ {
+		n++
+	}
+	return n
+}
+
+// less returns how many tokens fewer were sent because of a cut, less what fetching parts of it again sent.
+func (c *Carried) less(at Result, cut int, fetches []Fetch) int {
+	n := cut * c.times(at.Call)
+	for _, f := range fetches {
+		n -= f.Result.Tokens * c.times(f.Result.Call)
+		if f.Result.Call > 0 && f.Result.Call <= len(c.B.Calls) {
+			n -= c.B.Calls[f.Result.Call-1].Prompt
+		}
+	}
+	return n
+}
+
 // Fetch is a later result that brought back parts of a cut one's original.
 type Fetch struct {
 	Result Result
@@ -39,7 +67,16 @@ type Fetch struct {
 // Result finds the result of a tool call. weight is the price of one of its tokens over the session, fetches are the later results
 // that brought back parts of its original: by a command that names its id, or by another read of the file.
 func (c *Carried) Result(call, id string) (weight float64, fetches []Fetch, ok bool) {
-	at := -1
+	at, fetches := c.find(call, id)
+	if at < 0 {
+		return 0, nil, false
+	}
+	return c.B.Results[at].Weight, fetches, true
+}
+
+// find returns the index of the result, -1 if there is none.
+func (c *Carried) find(call, id string) (at int, fetches []Fetch) {
+	at = -1
 	for i, r := range c.B.Results {
 		step := c.B.Session.Steps[r.Step]
 		switch {
@@ -49,10 +86,7 @@ func (c *Carried) Result(call, id string) (weight float64, fetches []Fetch, ok b
 			fetches = append(fetches, Fetch{r, c.price(r)})
 		}
 	}
-	if at < 0 {
-		return 0, nil, false
-	}
-	return c.B.Results[at].Weight, fetches, true
+	return at, fetches
 }
 
 // Saving is the saving by the cut of one result, in fresh input tokens.
@@ -60,6 +94,7 @@ type Saving struct {
 	Gross   float64
 	Rereads float64 // what fetching parts of it again cost
 	Fetches []Fetch
+	Less    int  // tokens that were not sent, over all calls, less those that were sent to fetch parts again
 	Known   bool // the result is in the transcript; otherwise it counts as one write to the cache
 }
 
@@ -68,8 +103,9 @@ func (c *Carried) Saving(call, id string, cut int) Saving {
 	s := Saving{}
 	weight := DefaultPrices.CacheWrite
 	if c != nil {
-		if w, fetches, known := c.Result(call, id); known {
-			weight, s.Fetches, s.Known = w, fetches, true
+		if at, fetches := c.find(call, id); at >= 0 {
+			found := c.B.Results[at]
+			weight, s.Fetches, s.Known, s.Less = found.Weight, fetches, true, c.less(found, cut, fetches)
 		}
 	}
 	for _, f := range s.Fetches {

@@ -20,6 +20,8 @@ type Gain struct {
 	Known    Part            `json:"in_transcripts"` // the results that were found in transcripts
 	Bill     float64         `json:"bill"`           // total price of the sessions that have these results
 	Net      float64         `json:"net_pct"`        // the net of Known in percent of what the bill would be without hooks
+	Sent     int             `json:"tokens_sent"`    // by these sessions, in all prompts
+	Less     int             `json:"tokens_less"`    // that they did not send because of hooks
 	Tools    map[string]Part `json:"tools"`
 	Days     map[string]Part `json:"days"`
 }
@@ -65,6 +67,7 @@ func Of(ctx context.Context, noted []notes.Note) (*Gain, error) {
 		}
 		if g.Known.Results > before {
 			g.Bill += session.Bill()
+			g.Sent += session.Sent()
 		}
 	}
 	if without := g.Bill + g.Known.Net; without > 0 {
@@ -87,6 +90,7 @@ func (g *Gain) add(e notes.Note, session *bill.Carried) {
 	g.Total = g.Total.plus(p)
 	if saved.Known {
 		g.Known = g.Known.plus(p)
+		g.Less += saved.Less
 	}
 	g.Tools[e.Tool] = g.Tools[e.Tool].plus(p)
 	day := e.Time.Format(time.DateOnly)

@@ -79,6 +79,9 @@ func show(g *savings.Gain, w io.Writer) error {
 		fmt.Fprintf(&b, "%s in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.\n",
 			notes.Counted(g.Known.Results, "result"), g.Known.Net, g.Net)
 	}
+	if all := g.Sent + g.Less; all > 0 && g.Known.Results > 0 {
+		fmt.Fprintf(&b, "With a subscription, whose windows count tokens: %d fewer were sent in all calls, %+.1f %% of them.\n", g.Less, 100*float64(g.Less)/float64(all))
+	}
 	if g.Total.Net < 0 {
 		b.WriteString("You lost: \"mcp-pruner init CLIENT --uninstall\" takes the hooks out.\n")
 	}
