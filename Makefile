@@ -152,7 +152,7 @@ e2e-all:
 	$(GO) -C cmd/dev test -tags 'e2e all' -count=1 -timeout 60m -v ./e2e/...
 
 pgbouncer:
-	PGBOUNCER_TESTS=1 $(GO) test -count=1 -run Pgbouncer ./tools/postgres ./tools/contextgc ./pruneclient/recovery ./cmd/internal/auth/keys
+	PGBOUNCER_TESTS=1 $(GO) test -count=1 -run Pgbouncer ./states/store ./pruneclient/recovery
 
 # docs/STATES.md is made from the tables in fsm/.
 docs:

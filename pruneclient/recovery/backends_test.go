@@ -12,10 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 )
 
 // fakeClock stands still until it is moved.
@@ -53,20 +51,20 @@ func inMemory(*testing.T) opener { return recovery.Open }
 
 func inSQLite(t *testing.T) opener {
 	path := filepath.Join(t.TempDir(), "a b?c#%41.db")
-	return func(s recovery.Settings) (*recovery.Store, error) { return sqlite.Open(path, s) }
+	return func(s recovery.Settings) (*recovery.Store, error) { return store.OpenOriginals(path, s) }
 }
 
 // inPostgres returns backends in databases of one server, whose names through changes.
-func inPostgres(server *postgrestest.Server, through func(name string) string) map[string]func(*testing.T) opener {
+func inPostgres(server *storetest.Server, through func(name string) string) map[string]func(*testing.T) opener {
 	return map[string]func(*testing.T) opener{"postgres": func(t *testing.T) opener {
 		name := through(server.Database(t))
 		return func(s recovery.Settings) (*recovery.Store, error) {
-			db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
+			db, err := store.Open(store.Database{Name: name, Patience: time.Minute})
 			require.NoError(t, err)
 			if s.Now == nil {
 				s.Now = time.Now // else the numbers are those of some seconds ago
 			}
-			return recoverypg.In(db, s)
+			return store.OriginalsIn(db, s)
 		}
 	}}
 }
@@ -90,13 +88,13 @@ func TestBackends(t *testing.T) {
 }
 
 func TestBackendInPostgres(t *testing.T) {
-	in := inPostgres(postgrestest.Start(t), func(name string) string { return name })
+	in := inPostgres(storetest.Start(t), func(name string) string { return name })
 	passes(t, in)
 	passesShared(t, in)
 }
 
 func TestBackendBehindPgbouncer(t *testing.T) {
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	in := inPostgres(server, server.Pooled(t))
 	passes(t, in)
 	passesShared(t, in)

@@ -12,10 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -25,12 +23,12 @@ const filled = 1_000_000
 // BenchmarkPutShort measures the time that a pruned call adds to its answer: its original, of 40 kB, is stored. The stores take turns,
 // so that what else the machine does slows all of them. p50-ms-* are the medians.
 func BenchmarkPutShort(b *testing.B) {
-	server := postgrestest.Start(b)
+	server := storetest.Start(b)
 	empty, full := server.Database(b), server.Database(b)
 	server.SQL(b, full, fmt.Sprintf(`INSERT INTO mcp_pruner.texts SELECT 's' || i %% 1000, sha256(i::text::bytea), 10, i::text::bytea FROM generate_series(1, %[1]d) i;
 		INSERT INTO mcp_pruner.originals (subject, id, hash, expires_at) SELECT 's' || i %% 1000, 'prn_' || i, sha256(i::text::bytea), now() + interval '1 day' FROM generate_series(1, %[1]d) i;
 		INSERT INTO mcp_pruner.api_keys (id, hash, subject, created_at) SELECT 'k' || i, sha256(i::text::bytea), 's' || i %% 1000, now() FROM generate_series(1, 10000) i; ANALYZE`, filled))
-	file, err := sqlite.Open(filepath.Join(b.TempDir(), "s.db"), recovery.Settings{MaxBytes: 1 << 30})
+	file, err := store.OpenOriginals(filepath.Join(b.TempDir(), "s.db"), recovery.Settings{MaxBytes: 1 << 30})
 	require.NoError(b, err)
 	all := []struct {
 		kind  string
@@ -55,9 +53,9 @@ func BenchmarkPutShort(b *testing.B) {
 
 func inDatabase(b *testing.B, name string) *recovery.Store {
 	b.Helper()
-	db, err := postgres.Open(postgres.Settings{Name: name})
+	db, err := store.Open(store.Database{Name: name})
 	require.NoError(b, err)
-	s, err := recoverypg.In(db, recovery.Settings{MaxBytes: 1 << 30})
+	s, err := store.OriginalsIn(db, recovery.Settings{MaxBytes: 1 << 30})
 	require.NoError(b, err)
 	return s
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
 func TestFileThatCannotBeOpened(t *testing.T) {
-	_, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "such", "folder.db"), recovery.Settings{})
+	_, err := store.OpenOriginals(filepath.Join(t.TempDir(), "no", "such", "folder.db"), recovery.Settings{})
 	assert.ErrorContains(t, err, "folder.db")
 }
 
 func open(t *testing.T, path string, s recovery.Settings) *recovery.Store {
 	t.Helper()
-	return opener(func(s recovery.Settings) (*recovery.Store, error) { return sqlite.Open(path, s) }).store(t, s)
+	return opener(func(s recovery.Settings) (*recovery.Store, error) { return store.OpenOriginals(path, s) }).store(t, s)
 }
 
 // childFile makes this test binary a process that stores texts.
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 // storeOnDemand stores one text for each line of its input and prints the id
 // once the text is acknowledged.
 func storeOnDemand(path string) {
-	s, err := sqlite.Open(path, recovery.Settings{})
+	s, err := store.OpenOriginals(path, recovery.Settings{})
 	demand := bufio.NewScanner(os.Stdin)
 	for i := 0; err == nil && demand.Scan(); i++ {
 		var id string

@@ -8,22 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // An original belongs to its subject: every other one is answered as if it had never been, and fills up only its own limit.
 func TestSubjectsInPostgres(t *testing.T) {
-	name := postgrestest.Start(t).Database(t)
+	name := storetest.Start(t).Database(t)
 	open := func() *recovery.Store {
-		db, err := postgres.Open(postgres.Settings{Name: name})
+		db, err := store.Open(store.Database{Name: name})
 		require.NoError(t, err)
-		store, err := recoverypg.In(db, recovery.Settings{MaxItems: 2, TTL: time.Minute})
+		kept, err := store.OriginalsIn(db, recovery.Settings{MaxItems: 2, TTL: time.Minute})
 		require.NoError(t, err)
-		t.Cleanup(func() { assert.NoError(t, store.Close()) })
-		return store
+		t.Cleanup(func() { assert.NoError(t, kept.Close()) })
+		return kept
 	}
 	here, there := open(), open()
 	ann, bob := subject.With(t.Context(), "ann"), subject.With(t.Context(), "bob")
@@ -53,26 +52,26 @@ func TestSubjectsInPostgres(t *testing.T) {
 
 // TestDatabaseAway: while the database is away nothing is stored and nothing is found, both are said, and it heals by itself.
 func TestDatabaseAway(t *testing.T) {
-	server := postgrestest.Start(t)
-	db, err := postgres.Open(postgres.Settings{Name: server.Database(t)})
+	server := storetest.Start(t)
+	db, err := store.Open(store.Database{Name: server.Database(t)})
 	require.NoError(t, err)
-	store, err := recoverypg.In(db, recovery.Settings{Now: time.Now})
+	kept, err := store.OriginalsIn(db, recovery.Settings{Now: time.Now})
 	require.NoError(t, err)
-	defer func() { assert.NoError(t, store.Close()) }()
-	id := put(t, store, "before")
+	defer func() { assert.NoError(t, kept.Close()) }()
+	id := put(t, kept, "before")
 	for _, mode := range []string{"fast", "immediate"} {
 		server.Stop(t, mode)
-		_, err = store.Put(t.Context(), "during")
+		_, err = kept.Put(t.Context(), "during")
 		require.ErrorContains(t, err, "store the original")
-		_, err = store.Put(t.Context(), "during")
-		require.ErrorIs(t, err, postgres.ErrUnavailable, "it is not asked again at once")
-		_, err = store.Get(t.Context(), id)
+		_, err = kept.Put(t.Context(), "during")
+		require.ErrorIs(t, err, store.ErrUnavailable, "it is not asked again at once")
+		_, err = kept.Get(t.Context(), id)
 		require.ErrorContains(t, err, "read the original")
 		require.Error(t, db.Failing())
 		server.Start(t)
 		require.Eventually(t, func() bool { return db.Check(t.Context()) == nil }, time.Minute, 10*time.Millisecond)
 		require.NoError(t, db.Failing())
-		requireText(t, store, id, "before")
-		put(t, store, "after "+mode)
+		requireText(t, kept, id, "before")
+		put(t, kept, "after "+mode)
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
 func newService(t *testing.T, s service.Settings) *service.Service {
@@ -387,7 +387,7 @@ func TestPruneNeverLengthens(t *testing.T) {
 // A store that somebody else holds counts towards the time limit.
 func TestPruneWaitsForTheStoreWithinItsTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	store, err := sqlite.Open(path, recovery.Settings{})
+	store, err := store.OpenOriginals(path, recovery.Settings{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	s := newService(t, service.Settings{Store: store})

@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 // output returns the output of the nth tool call.
@@ -47,7 +47,7 @@ func opencodeHistory(n int) []byte {
 // TestOpencodeMessages checks the complete answer to opencode's plugin, which stays the same in later
 // requests.
 func TestOpencodeMessages(t *testing.T) {
-	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(t.TempDir(), "ledger.db")})
+	store, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(t.TempDir(), "ledger.db")})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
 	index := archive.Index{State: t.TempDir()}

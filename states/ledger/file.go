@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -25,7 +25,7 @@ func File(lookup func(string) (string, bool)) (string, error) {
 // Open opens a ledger and stores the entries that hooks left in its spool. failed receives messages about
 // errors that do not prevent opening; nil: they are dropped.
 func Open(ctx context.Context, file string, failed func(message string)) (contextgc.Ledger, error) {
-	store, err := sqlite.Open(sqlite.Settings{File: file, Report: failed})
+	store, err := store.OpenLedger(store.LedgerFile{File: file, Report: failed})
 	if err != nil {
 		return nil, err
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 // A ledger is cleaned at once and then once a day.
 func TestKeepClean(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.db")
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(sqlite.Settings{File: file})
+		store, err := store.OpenLedger(store.LedgerFile{File: file})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, store.Close()) }()
 		segments := func() int {

@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
 func open(t *testing.T) contextgc.Ledger {
 	t.Helper()
-	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(t.TempDir(), "ledger.db")})
+	store, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(t.TempDir(), "ledger.db")})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	return store

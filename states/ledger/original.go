@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -43,7 +43,7 @@ func Shown(index Finder, file, folder string) func(ctx context.Context, id strin
 func Original(ctx context.Context, index archive.Index, folder, id string) (text string, first int, err error) {
 	e, err := index.Find(id)
 	if err == nil && e.Ledger != "" {
-		text, err = sqlite.ReadText(ctx, e.Ledger, e.Sum())
+		text, err = store.ReadLedger(e.Ledger).Text(ctx, e.Sum())
 		switch {
 		case errors.Is(err, contextgc.ErrNotFound):
 			err = archive.ErrNotFound

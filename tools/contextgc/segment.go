@@ -2,7 +2,7 @@
 // worth keeping, and plans what to remove from the context, and when.
 //
 // A [Segment] is one tool result or one message. A [Ledger] keeps segments with their texts;
-// package sqlite is one. [Toolset] implements the design's garbage collection of
+// states/store has one. [Toolset] implements the design's garbage collection of
 // segments. Package planner decides when clearing old results from a conversation pays off.
 package contextgc
 

@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 var noon = time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
 
 func newStore(t *testing.T) contextgc.Segments {
 	t.Helper()
-	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(t.TempDir(), "ledger.db"), Now: func() time.Time { return noon }})
+	store, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(t.TempDir(), "ledger.db"), Now: func() time.Time { return noon }})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	return store

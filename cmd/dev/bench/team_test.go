@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // proxy keeps its ledger. The processes take turns. p50-ms-* are the medians of a whole pruned call, and of a whole request of 1.1 MB
 // that grows by a result each time.
 func BenchmarkTeam(b *testing.B) {
-	program, database := buildProgram(b), postgrestest.Start(b)
+	program, database := buildProgram(b), storetest.Start(b)
 	places := []struct{ name, store string }{{"sqlite", "sqlite:" + filepath.Join(b.TempDir(), "store.db")}, {"postgres", database.Database(b)}}
 	b.Run("Gateway", func(b *testing.B) {
 		took := make([][]time.Duration, len(places))

@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 )
 
 // team is a database, three replicas of the gateway and of the proxy, and nginx before them, as docs/TEAMS.md says. All of it
@@ -29,7 +29,7 @@ type team struct {
 	t         *testing.T
 	dir       string
 	env       []string
-	db        *postgrestest.Server
+	db        *storetest.Server
 	name      string // of the database
 	gateways  []*replica
 	proxies   []*replica
@@ -70,7 +70,7 @@ func newTeamWith(t *testing.T, env []string, subjects ...string) *team {
 	if !exists(nginx) {
 		t.Skip("nginx is not installed: apt-get install nginx-light")
 	}
-	c := &team{t: t, db: postgrestest.Start(t), dir: t.TempDir(), keys: map[string]string{}}
+	c := &team{t: t, db: storetest.Start(t), dir: t.TempDir(), keys: map[string]string{}}
 	c.name = c.db.Empty(t)
 	c.env = []string{"PATH=/usr/bin:/bin", "HOME=" + c.dir, "MCP_PRUNER_STORE=" + c.name, "MCP_PRUNER_LOG_LEVEL=debug", "PRUNER_URL=embedded"}
 	c.env = append(c.env, env...)

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 )
 
 // The first commands of docs/TEAMS.md start a gateway and a proxy that answer to the key of Alice and to nobody else. What needs the
@@ -27,7 +27,7 @@ func TestTheFirstCommandsOfATeam(t *testing.T) {
 	if missing != nil {
 		t.Skip("the program was not built: see the top")
 	}
-	db, dir := postgrestest.Start(t), t.TempDir()
+	db, dir := storetest.Start(t), t.TempDir()
 	block := regexp.MustCompile("(?s)```\n(sudo apt-get.*?)```").FindStringSubmatch(read(t, "../../../docs/TEAMS.md"))
 	require.NotNil(t, block)
 	gateway, proxy := freePort(t), freePort(t)

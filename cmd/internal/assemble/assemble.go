@@ -16,10 +16,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
@@ -109,11 +108,11 @@ func openStore(o Options) (*recovery.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		return recoverypg.In(db, limits)
+		return store.OriginalsIn(db, limits)
 	case place.File == "":
 		return recovery.Open(limits)
 	}
-	store, err := sqlite.Open(place.File, limits)
+	store, err := store.OpenOriginals(place.File, limits)
 	if err != nil {
 		name := settings.Store
 		if o.Settings.RecoveryStore != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 )
 
 // replicas starts two gateways with one database in front of a server over HTTP, which tells of each change of a client's roots.
@@ -20,7 +20,7 @@ func replicas(t *testing.T) (here, there string, shop *server.MCPServer, roots <
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("MCP_PRUNER_STORE", postgrestest.Start(t).Database(t))
+	t.Setenv("MCP_PRUNER_STORE", storetest.Start(t).Database(t))
 	heard := make(chan string, 10)
 	shop = server.NewMCPServer("shop", "1", server.WithToolCapabilities(true))
 	shop.AddTool(mcp.NewTool("get"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {

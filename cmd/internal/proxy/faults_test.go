@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 // Requests that are not understood pass through byte for byte.
@@ -282,7 +282,7 @@ func TestTheLastErrorsOfALostLedgerAreNotTheNextOnes(t *testing.T) {
 	r := newRig(t, database(t), GC)
 	old := r.server.work.Load()
 	old.close = r.store.Close
-	next, err := sqlite.Open(sqlite.Settings{File: database(t), Patience: patience})
+	next, err := store.OpenLedger(store.LedgerFile{File: database(t), Patience: patience})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = next.Close() })
 	r.server.health.open = func(context.Context) (*work, error) {

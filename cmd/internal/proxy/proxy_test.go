@@ -19,9 +19,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -296,7 +296,7 @@ func TestImagesStay(t *testing.T) {
 }
 
 func BenchmarkPrepareMegabyte(b *testing.B) {
-	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(b.TempDir(), "ledger.db")})
+	store, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(b.TempDir(), "ledger.db")})
 	require.NoError(b, err)
 	defer func() { _ = store.Close() }()
 	e := &clearing.Engine{Store: store, Index: clearing.Files{Index: archive.Index{State: b.TempDir()}}, Runs: clearing.NewRuns(nil, nil, "", time.Now),

@@ -16,10 +16,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -27,11 +25,11 @@ import (
 func newReplica(t *testing.T, name, owner string) *rig {
 	t.Helper()
 	r := newRig(t, database(t), GC)
-	db, err := postgres.Open(postgres.Settings{Name: name})
+	db, err := store.Open(store.Database{Name: name})
 	require.NoError(t, err)
 	require.NoError(t, r.store.Close())
-	store := ledgerpg.In(db, r.clock) // closed by the rig
-	r.store, r.engine.Store, r.engine.Index = store, store, recoverypg.Shown{DB: db}
+	kept := store.LedgerIn(db, r.clock) // closed by the rig
+	r.store, r.engine.Store, r.engine.Index = kept, kept, store.Shown{DB: db}
 	r.proxy.Close()
 	r.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.server.ServeHTTP(w, req.WithContext(subject.With(req.Context(), owner)))
@@ -50,7 +48,7 @@ var toolID = regexp.MustCompile(`recover_text prune_id (prn_[0-9a-f]{8})`)
 // TestReplicasSendTheSameBytes: whichever replica sees a place first decides it, also when all see it at once; the others
 // send the same bytes, and its ids lead to the originals everywhere, for their owner.
 func TestReplicasSendTheSameBytes(t *testing.T) {
-	name := postgrestest.Start(t).Database(t)
+	name := storetest.Start(t).Database(t)
 	ann := []*rig{newReplica(t, name, "ann"), newReplica(t, name, "ann"), newReplica(t, name, "ann")}
 	var last string
 	for n := 2; n <= 60; n += 2 {
@@ -72,9 +70,9 @@ func TestReplicasSendTheSameBytes(t *testing.T) {
 
 	bob := newReplica(t, name, "bob")
 	theirs := string(bob.post(t, "/v1/messages", offering(60)))
-	db, err := postgres.Open(postgres.Settings{Name: name})
+	db, err := store.Open(store.Database{Name: name})
 	require.NoError(t, err)
-	originals, err := recoverypg.In(db, recovery.Settings{})
+	originals, err := store.OriginalsIn(db, recovery.Settings{})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, originals.Close()) }()
 	for _, id := range ids {
@@ -92,7 +90,7 @@ func TestReplicasSendTheSameBytes(t *testing.T) {
 // TestAProxyOutlivesItsDatabase: while the database is away earlier decisions are applied and no new ones made, which the
 // proxy says about itself; when it is back they are as they were.
 func TestAProxyOutlivesItsDatabase(t *testing.T) {
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	r := newReplica(t, server.Database(t), "ann")
 	r.server.patience = 5 * time.Second
 	before := r.post(t, "/v1/messages", offering(60))

@@ -27,9 +27,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -101,7 +101,7 @@ func newRig(t testing.TB, file string, mode Policy) *rig {
 	t.Helper()
 	r := &rig{up: newUpstream(t), now: time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)}
 	var err error
-	r.store, err = sqlite.Open(sqlite.Settings{File: file, Patience: patience})
+	r.store, err = store.OpenLedger(store.LedgerFile{File: file, Patience: patience})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.store.Close() })
 	emit := func(e event.Event) {

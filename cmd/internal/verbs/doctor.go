@@ -21,7 +21,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/sqlite"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 )
@@ -70,7 +70,7 @@ func doctor(ctx context.Context, p command.Process, verbose bool) error {
 		rootFinding(config.Root),
 		file("trace", config.Trace, func() (io.Closer, error) { return io.NopCloser(nil), trace.Check(config.Trace) }),
 		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
-			return sqlite.Open(config.RecoveryStore, recovery.Settings{TTL: config.RecoveryTTL, MaxBytes: config.RecoveryMaxBytes})
+			return store.OpenOriginals(config.RecoveryStore, recovery.Settings{TTL: config.RecoveryTTL, MaxBytes: config.RecoveryMaxBytes})
 		}),
 	}
 	if err != nil {

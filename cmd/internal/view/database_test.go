@@ -14,11 +14,9 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -42,7 +40,7 @@ func (s *Sources) in(t *testing.T, database, owner string) {
 var restricts = regexp.MustCompile(`(?m)^\\(un)?restrict .*$`)
 
 // dump returns all that a database has: tables, rows and the numbers that were given out.
-func dump(t *testing.T, server *postgrestest.Server, database string) [sha256.Size]byte {
+func dump(t *testing.T, server *storetest.Server, database string) [sha256.Size]byte {
 	t.Helper()
 	out, err := server.Tool("pg_dump", "-d", database).Output()
 	require.NoError(t, err)
@@ -52,25 +50,25 @@ func dump(t *testing.T, server *postgrestest.Server, database string) [sha256.Si
 // TestALedgerInADatabase: what the proxy cleared is shown from a database, too, for each subject what is its own, with the text to
 // copy. The database is only read.
 func TestALedgerInADatabase(t *testing.T) {
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	database := server.Database(t)
 	text := strings.Repeat("a line of a long result\n", 600)
 	s, _, path := home(t, text)
-	db, err := postgres.Open(postgres.Settings{Name: database})
+	db, err := store.Open(store.Database{Name: database})
 	require.NoError(t, err)
-	store := ledgerpg.In(db, func() time.Time { return begun.Add(150 * time.Second) })
+	kept := store.LedgerIn(db, func() time.Time { return begun.Add(150 * time.Second) })
 	ctx, key := subject.With(t.Context(), "alice"), [32]byte{1}
 	session := contextgc.SessionID("a")
-	ids, err := store.Put(ctx, contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: session, Tool: "Bash", Tokens: 4000}})
+	ids, err := kept.Put(ctx, contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: session, Tool: "Bash", Tokens: 4000}})
 	require.NoError(t, err)
-	claimed, err := recoverypg.Shown{DB: db}.Claim(ctx, archive.NewEntry(sha256.Sum256([]byte(text)), store.Name(), "/p", 1))
+	claimed, err := store.Shown{DB: db}.Claim(ctx, archive.NewEntry(sha256.Sum256([]byte(text)), kept.Name(), "/p", 1))
 	require.NoError(t, err)
 	id := claimed[0]
-	_, err = store.Clear(ctx, contextgc.Place{ID: [32]byte{9}, Marks: [][32]byte{{8}}},
+	_, err = kept.Clear(ctx, contextgc.Place{ID: [32]byte{9}, Marks: [][32]byte{{8}}},
 		[]contextgc.Clearing{{Item: key, Segment: ids[0], Stub: "[cleared Bash; `mcp-pruner recover " + id + "` prints it]", Tokens: 4000}})
 	require.NoError(t, err)
-	require.NoError(t, store.AddUsage(ctx, contextgc.Usage{Session: session, Before: 9000, After: 7000}))
-	require.NoError(t, store.Close())
+	require.NoError(t, kept.AddUsage(ctx, contextgc.Usage{Session: session, Before: 9000, After: 7000}))
+	require.NoError(t, kept.Close())
 	before := dump(t, server, database)
 
 	s.in(t, database, "alice")
@@ -100,7 +98,7 @@ func TestALedgerInADatabase(t *testing.T) {
 
 // TestADatabaseWithoutTables: the window says what to do, and nothing is created.
 func TestADatabaseWithoutTables(t *testing.T) {
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	database := server.Empty(t)
 	before := dump(t, server, database)
 	s, _, path := home(t, "text")

@@ -15,8 +15,8 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 var begun = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -56,7 +56,7 @@ func TestClearings(t *testing.T) {
 	s, dir, path := home(t, text)
 	file := filepath.Join(dir, "state", "mcp-pruner", "ledger.db")
 	for i, free := range []bool{false, true} {
-		store, err := sqlite.Open(sqlite.Settings{File: file, Now: func() time.Time { return begun.Add(150 * time.Second) }})
+		store, err := store.OpenLedger(store.LedgerFile{File: file, Now: func() time.Time { return begun.Add(150 * time.Second) }})
 		require.NoError(t, err)
 		key, id := [32]byte{byte(i + 1)}, contextgc.SessionID("a")
 		if free {
@@ -197,7 +197,7 @@ func TestWhatTheProxyPruned(t *testing.T) {
 	text := strings.Repeat("a line of a long result\n", 600) + "the last line\n"
 	s, dir, path := home(t, text)
 	state := filepath.Join(dir, "state", "mcp-pruner")
-	store, err := sqlite.Open(sqlite.Settings{File: filepath.Join(state, "ledger.db"), Now: func() time.Time { return begun.Add(30 * time.Second) }})
+	store, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(state, "ledger.db"), Now: func() time.Time { return begun.Add(30 * time.Second) }})
 	require.NoError(t, err)
 	key := [32]byte{1}
 	ids, err := store.Put(t.Context(), contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: contextgc.SessionID("a"), Tool: "Bash", Tokens: 4000}})

@@ -1,9 +1,9 @@
 package sessions
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -63,28 +63,22 @@ func checkOpencode(t *testing.T, path string) {
 
 func TestOpencodesDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
-	file, err := sqlfile.Open(sqlfile.Settings{Path: path, Patience: time.Second, Prepare: func(db *sql.DB) error {
-		_, err := db.Exec(`
+	file, err := sql.Open("sqlite", sqlfile.Name(path, url.Values{"_pragma": {"journal_mode(WAL)"}}))
+	require.NoError(t, err)
+	_, err = file.Exec(`
 CREATE TABLE session (id text PRIMARY KEY, directory text NOT NULL, version text NOT NULL, time_created integer NOT NULL);
 CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, data text NOT NULL);
 CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, data text NOT NULL);
 INSERT INTO session VALUES ('ses_1', '/r', '1.18.33', 1795535346779), ('ses_0', '/r', '1.18.33', 1)`)
-		return err
-	}})
 	require.NoError(t, err)
-	require.NoError(t, file.Write(context.Background(), func(tx *sql.Tx) error {
-		for at, m := range opencodeMessages {
-			if _, err := tx.Exec("INSERT INTO message VALUES (?, 'ses_1', ?, ?)", m.id, at, m.data); err != nil {
-				return err
-			}
-			for i, part := range m.parts {
-				if _, err := tx.Exec("INSERT INTO part VALUES (?, ?, 'ses_1', ?)", fmt.Sprintf("prt_%d%02d", at, i), m.id, part); err != nil {
-					return err
-				}
-			}
+	for at, m := range opencodeMessages {
+		_, err := file.Exec("INSERT INTO message VALUES (?, 'ses_1', ?, ?)", m.id, at, m.data)
+		require.NoError(t, err)
+		for i, part := range m.parts {
+			_, err := file.Exec("INSERT INTO part VALUES (?, ?, 'ses_1', ?)", fmt.Sprintf("prt_%d%02d", at, i), m.id, part)
+			require.NoError(t, err)
 		}
-		return nil
-	}))
+	}
 	checkOpencode(t, path) // while opencode has it open
 	require.NoError(t, file.Close())
 	checkOpencode(t, path)
@@ -116,10 +110,9 @@ func TestOpencodesFiles(t *testing.T) {
 
 func TestAnotherDatabaseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
-	file, err := sqlfile.Open(sqlfile.Settings{Path: path, Patience: time.Second, Prepare: func(db *sql.DB) error {
-		_, err := db.Exec("CREATE TABLE x (y)")
-		return err
-	}})
+	file, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = file.Exec("CREATE TABLE x (y)")
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	err = ReadFile(t.Context(), path, func(Session) error { return nil })

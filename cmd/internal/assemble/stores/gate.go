@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
 // Entry describes the credentials that a program's callers need.
@@ -68,12 +68,12 @@ func (e Entry) Open(ctx context.Context, lookup settings.Lookup) (g *auth.Gate, 
 var errShell = errors.New("bash is never shared: leave it out (MCP_PRUNER_TOOLS=read,grep), or start one server for each person, as docs/TEAMS.md describes")
 
 // onlyKey returns the id of the only valid key that opens a shell. It fails if there are several, or other credentials.
-func onlyKey(ctx context.Context, all keys.Keys, others int) (id string, err error) {
+func onlyKey(ctx context.Context, all *store.Keys, others int) (id string, err error) {
 	list, err := all.List(ctx)
 	if err != nil {
 		return "", err
 	}
-	list = slices.DeleteFunc(list, func(k keys.Key) bool {
+	list = slices.DeleteFunc(list, func(k store.Key) bool {
 		return !k.Valid(time.Now()) || len(k.Scopes) > 0 && !slices.Contains(k.Scopes, "serve")
 	})
 	switch {
@@ -86,9 +86,9 @@ func onlyKey(ctx context.Context, all keys.Keys, others int) (id string, err err
 }
 
 // finder returns the function that finds the caller of an API key in a store. With only, no other key counts.
-func finder(all keys.Keys, only string) auth.Finder {
+func finder(all *store.Keys, only string) auth.Finder {
 	return func(ctx context.Context, hash []byte) (auth.Caller, bool, error) {
-		k, ok, err := all.Lookup(ctx, keys.Hash(hash))
+		k, ok, err := all.Lookup(ctx, store.Hash(hash))
 		if err != nil || !ok || !k.Valid(time.Now()) || only != "" && k.ID != only {
 			return auth.Caller{}, false, err
 		}

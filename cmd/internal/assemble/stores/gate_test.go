@@ -8,8 +8,8 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
 // A server with a shell starts for exactly one credential, and one that is added later does not open it.
@@ -21,7 +21,7 @@ func TestAShellIsNeverShared(t *testing.T) {
 	t.Cleanup(func() { assert.NoError(t, all.Close()) })
 	add := func(id string, scopes ...string) (key string) {
 		key = auth.NewKey()
-		require.NoError(t, all.Add(t.Context(), keys.Key{ID: id, Subject: id, Scopes: scopes}, keys.Hash(auth.HashOf(key))))
+		require.NoError(t, all.Add(t.Context(), store.Key{ID: id, Subject: id, Scopes: scopes}, store.Hash(auth.HashOf(key))))
 		return key
 	}
 	shell := stores.Entry{Program: "serve", Door: settings.Door{APIKeys: true}, Shell: true, Failed: func(m string) { t.Error(m) }}

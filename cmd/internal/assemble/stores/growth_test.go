@@ -12,16 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	tracepg "github.com/mcp-pruner/mcp-pruner/fsm/trace/postgres"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -59,7 +55,7 @@ func TestGrowth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("filling a database takes a while")
 	}
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	name := server.Database(t)
 	server.SQL(t, name, "ALTER SYSTEM SET autovacuum = off") // the plans are those for the rows that ANALYZE saw
 	server.SQL(t, name, "SELECT pg_reload_conf()")
@@ -90,22 +86,22 @@ var small = map[string]bool{"schema": true, "shared_keys": true, "projects": tru
 // calls asks the database what calls ask.
 func calls(t *testing.T, name string) {
 	t.Helper()
-	open := func() *postgres.DB {
-		db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
+	open := func() *store.DB {
+		db, err := store.Open(store.Database{Name: name, Patience: time.Minute})
 		require.NoError(t, err)
 		return db
 	}
 	ctx := subject.With(t.Context(), "ann")
 	askForOriginals(ctx, t, open)
-	askLedger(ctx, t, ledgerpg.In(open(), time.Now))
+	askLedger(ctx, t, store.LedgerIn(open(), time.Now))
 
-	store := keys.In(open())
-	_, ok, err := store.Lookup(ctx, hash("7"))
+	kept := store.KeysIn(open())
+	_, ok, err := kept.Lookup(ctx, hash("7"))
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.NoError(t, store.Close())
+	require.NoError(t, kept.Close())
 
-	lines := tracepg.In(open())
+	lines := store.TracesIn(open())
 	require.NoError(t, lines.Add(trace.Head{Writer: "w", Seq: 1}, []byte("line")))
 	require.NoError(t, lines.Close())
 
@@ -117,9 +113,9 @@ func calls(t *testing.T, name string) {
 
 func hash(of string) [32]byte { return sha256.Sum256([]byte(of)) }
 
-func askForOriginals(ctx context.Context, t *testing.T, open func() *postgres.DB) {
+func askForOriginals(ctx context.Context, t *testing.T, open func() *store.DB) {
 	t.Helper()
-	originals, err := recoverypg.In(open(), recovery.Settings{MaxBytes: 1 << 30})
+	originals, err := store.OriginalsIn(open(), recovery.Settings{MaxBytes: 1 << 30})
 	require.NoError(t, err)
 	for range 2 { // the first one counts what there is
 		id, err := originals.PutShort(ctx, "an original")
@@ -133,12 +129,12 @@ func askForOriginals(ctx context.Context, t *testing.T, open func() *postgres.DB
 	assert.InDelta(t, s.Items, s.Texts, grown/100)
 	assert.InDelta(t, 10*s.Items, s.Bytes, grown/10)
 	require.NoError(t, originals.Close())
-	full, err := recoverypg.In(open(), recovery.Settings{MaxItems: anns - 100})
+	full, err := store.OriginalsIn(open(), recovery.Settings{MaxItems: anns - 100})
 	require.NoError(t, err)
 	_, err = full.PutShort(ctx, "one that takes the room of others")
 	require.NoError(t, err)
 	require.NoError(t, full.Close())
-	shown := recoverypg.Shown{DB: open()}
+	shown := store.Shown{DB: open()}
 	ids, err := shown.Claim(ctx, archive.NewEntry(hash("10"), "", "p", 1))
 	require.NoError(t, err)
 	_, _, err = shown.Text(ctx, ids[0])
@@ -147,7 +143,7 @@ func askForOriginals(ctx context.Context, t *testing.T, open func() *postgres.DB
 	require.NoError(t, shown.DB.Close())
 }
 
-func askLedger(ctx context.Context, t *testing.T, gc *ledgerpg.Store) {
+func askLedger(ctx context.Context, t *testing.T, gc *store.Ledger) {
 	t.Helper()
 	ids, err := gc.Put(ctx, contextgc.Entry{Text: "new", Key: make([]byte, 32), Segment: contextgc.Segment{Project: "p", Session: "sess1", Path: "f7.go", Type: contextgc.Code, FirstLine: 1, LastLine: 9}})
 	require.NoError(t, err)
@@ -179,7 +175,7 @@ func askLedger(ctx context.Context, t *testing.T, gc *ledgerpg.Store) {
 	news, _, _, err := gc.Clearings(ctx, last)
 	require.NoError(t, err)
 	assert.Len(t, news, 1)
-	cleared, _, err := gc.ReadSession(ctx, "sess1")
+	cleared, _, err := gc.Session(ctx, "sess1")
 	require.NoError(t, err)
 	assert.Len(t, cleared, 10)
 	require.NoError(t, gc.AddUsage(ctx, contextgc.Usage{Session: "u10"}))

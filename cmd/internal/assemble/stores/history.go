@@ -9,21 +9,18 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // History is a ledger that a person looks at. It is only read: neither a file, a table nor a row is created or changed. The zero
 // value is empty.
 type History struct {
-	file   string       // "": there is none, or the ledger is in the database
-	db     *postgres.DB // nil: the ledger is in the file
-	owner  string       // the subject whose sessions are read
-	failed error        // why nothing can be read
+	ledger *store.Ledger // nil: there is none
+	db     *store.DB     // nil: the ledger is in a file
+	owner  string        // the subject whose sessions are read
+	failed error         // why nothing can be read
 }
 
 const (
@@ -50,8 +47,11 @@ func openHistory(given, owner string, lookup settings.Lookup) (h History, err er
 	if place.Shared() {
 		s := place.Database
 		s.Patience, s.Rest = historyPatience, historyRest
-		db, err := postgres.Open(s)
-		return History{db: db, owner: owner}, err
+		db, err := store.Open(s)
+		if err != nil {
+			return h, err
+		}
+		return History{ledger: store.LedgerIn(db, db.Now), db: db, owner: owner}, nil
 	}
 	if owner != "" {
 		return h, errors.New("--subject: a ledger in a file has no subjects, only one in a database")
@@ -59,7 +59,7 @@ func openHistory(given, owner string, lookup settings.Lookup) (h History, err er
 	if given != "" {
 		_, err = os.Stat(name) // nothing is created for it
 	}
-	return History{file: name}, err
+	return History{ledger: store.ReadLedger(name)}, err
 }
 
 // Close closes the database.
@@ -72,25 +72,19 @@ func (h History) Close() error {
 
 // Session returns what was cleared in a session, in order, and its usage. Without such a session there is nothing.
 func (h History) Session(ctx context.Context, session string) ([]contextgc.Cleared, contextgc.Usage, error) {
-	switch {
-	case h.failed != nil:
+	if h.ledger == nil {
 		return nil, contextgc.Usage{}, h.failed
-	case h.db == nil:
-		return sqlite.ReadSession(ctx, h.file, session)
 	}
-	list, u, err := ledgerpg.In(h.db, h.db.Now).ReadSession(subject.With(ctx, h.owner), session)
+	list, u, err := h.ledger.Session(subject.With(ctx, h.owner), session)
 	return list, u, h.inDatabase(err)
 }
 
 // Usages returns the usage of every session, latest first.
 func (h History) Usages(ctx context.Context) ([]contextgc.Usage, error) {
-	switch {
-	case h.failed != nil:
+	if h.ledger == nil {
 		return nil, h.failed
-	case h.db == nil:
-		return sqlite.ReadUsages(ctx, h.file)
 	}
-	list, err := ledgerpg.In(h.db, h.db.Now).Usages(subject.With(ctx, h.owner))
+	list, err := h.ledger.Usages(subject.With(ctx, h.owner))
 	return list, h.inDatabase(err)
 }
 
@@ -100,7 +94,7 @@ func (h History) Text(ctx context.Context, id string) (text string, first int, e
 	if h.db == nil {
 		return "", 0, archive.ErrNotFound
 	}
-	text, first, err = recoverypg.Shown{DB: h.db}.Text(subject.With(ctx, h.owner), id)
+	text, first, err = store.Shown{DB: h.db}.Text(subject.With(ctx, h.owner), id)
 	if errors.Is(err, archive.ErrNotFound) {
 		return "", 0, err
 	}
@@ -110,8 +104,8 @@ func (h History) Text(ctx context.Context, id string) (text string, first int, e
 // inDatabase names the database in an error.
 func (h History) inDatabase(err error) error {
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || h.db == nil:
+		return err
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s has not answered within %s", h.db.Name(), historyPatience)
 	}

@@ -7,12 +7,10 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
 )
 
 // Ledger is an open ledger with what belongs to its place.
@@ -25,7 +23,7 @@ type Ledger struct {
 // LedgerPlace returns the place of the ledger and its name: a file, or a database without its password.
 func LedgerPlace(given string, lookup settings.Lookup) (p Place, name string, err error) {
 	if p, err = Locate(given, ledger.Variable, "", lookup); err != nil || p.Shared() {
-		return p, postgres.Redact(p.Database.Name), err
+		return p, store.Redact(p.Database.Name), err
 	}
 	name, err = ledger.Find(cmp.Or(given, p.File), lookup)
 	return p, name, err
@@ -45,7 +43,7 @@ func OpenLedger(ctx context.Context, given string, lookup settings.Lookup, faile
 	if err != nil {
 		return Ledger{}, err
 	}
-	return Ledger{Ledger: ledgerpg.In(db, db.Now), Index: recoverypg.Shown{DB: db}}, nil
+	return Ledger{Ledger: store.LedgerIn(db, db.Now), Index: store.Shown{DB: db}}, nil
 }
 
 // OpenOwnLedger opens the ledger of this machine's user, for hooks: they run where agents do, and never wait for a database.

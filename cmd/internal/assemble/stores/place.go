@@ -8,17 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
 // Place is where one kind of state is kept: in a file, or in the database that replicas share.
 type Place struct {
-	File     string            // "": in the database, or where the kind of state is kept by default
-	Database postgres.Settings // Name "": in no database
+	File     string         // "": in the database, or where the kind of state is kept by default
+	Database store.Database // Name "": in no database
 }
 
 // Shared reports whether the place is a database.
@@ -41,8 +40,8 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 	if setting != "" {
 		own = of(setting)
 	}
-	if postgres.Names(given) {
-		if postgres.HasPassword(given) {
+	if store.Names(given) {
+		if store.HasPassword(given) {
 			return Place{}, errors.New("--store: everybody on this machine can read a command's options: name the database without its password, which belongs into a file that PGPASSFILE or password_file names")
 		}
 		if all != "" && all != given {
@@ -50,7 +49,7 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 		}
 		all, given = given, ""
 	}
-	if !postgres.Names(all) {
+	if !store.Names(all) {
 		if file := strings.TrimPrefix(all, settings.FileStore); all != "" && given == "" && own == "" {
 			return Place{File: file + beside}, nil
 		}
@@ -65,7 +64,7 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 	case own != "":
 		return Place{}, fmt.Errorf("%s names a file and %s a database, in which everything is kept: unset one of them", setting, settings.Store)
 	}
-	return Place{Database: postgres.Settings{Name: all, Direct: of(settings.StoreDirect)}}, nil
+	return Place{Database: store.Database{Name: all, Direct: of(settings.StoreDirect)}}, nil
 }
 
 // Recovery returns the place of the originals of pruned outputs; without any, they are kept in memory.
@@ -87,12 +86,12 @@ func Lookup(c settings.Settings, env []string) settings.Lookup {
 
 // Database opens a database. If it cannot be reached the process starts all the same, which warn is told; a schema of
 // another version is an error.
-func Database(p Place, warn func(message string)) (*postgres.DB, error) {
-	db, err := postgres.Open(p.Database)
+func Database(p Place, warn func(message string)) (*store.DB, error) {
+	db, err := store.Open(p.Database)
 	if err != nil {
 		return nil, err
 	}
-	var version *postgres.VersionError
+	var version *store.VersionError
 	switch err := db.Check(context.Background()); {
 	case errors.As(err, &version):
 		return nil, errors.Join(version, db.Close())
@@ -103,7 +102,7 @@ func Database(p Place, warn func(message string)) (*postgres.DB, error) {
 }
 
 // Replicas returns the database in which the processes of a team reach each other; nil: there is none.
-func Replicas(c settings.Settings) (*postgres.DB, error) {
+func Replicas(c settings.Settings) (*store.DB, error) {
 	place, err := Recovery(c)
 	if err != nil || !place.Shared() {
 		return nil, err
@@ -119,7 +118,7 @@ const (
 
 // OpenKeys opens the API keys: in the database that MCP_PRUNER_STORE names, else in a file of the user. failed gets messages
 // about errors that do not prevent opening.
-func OpenKeys(given string, lookup settings.Lookup, failed func(message string)) (keys.Keys, error) {
+func OpenKeys(given string, lookup settings.Lookup, failed func(message string)) (*store.Keys, error) {
 	place, err := Locate(given, "", KeysSuffix, lookup)
 	if err != nil {
 		return nil, err
@@ -129,7 +128,7 @@ func OpenKeys(given string, lookup settings.Lookup, failed func(message string))
 		if err != nil {
 			return nil, err
 		}
-		return keys.In(db), nil
+		return store.KeysIn(db), nil
 	}
 	if place.File == "" {
 		dir, err := statedir.Find(lookup)
@@ -138,5 +137,5 @@ func OpenKeys(given string, lookup settings.Lookup, failed func(message string))
 		}
 		place.File = filepath.Join(dir, "keys.db")
 	}
-	return keys.OpenFile(place.File, failed, time.Now)
+	return store.OpenKeys(place.File, failed, time.Now)
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
 // The option goes before a kind's own setting, and that before the setting for all; with a database nothing else may be
@@ -23,9 +23,9 @@ func TestLocate(t *testing.T) {
 		{"/given", "/own", "sqlite:/s", Place{File: "/given"}, ""},
 		{"sqlite:/given", "/own", "", Place{File: "/given"}, ""},
 		{"", "sqlite:/own", "", Place{File: "/own"}, ""},
-		{"", "", db, Place{Database: postgres.Settings{Name: db, Direct: "direct"}}, ""},
-		{db, "", "", Place{Database: postgres.Settings{Name: db, Direct: "direct"}}, ""},
-		{db, "", db, Place{Database: postgres.Settings{Name: db, Direct: "direct"}}, ""},
+		{"", "", db, Place{Database: store.Database{Name: db, Direct: "direct"}}, ""},
+		{db, "", "", Place{Database: store.Database{Name: db, Direct: "direct"}}, ""},
+		{db, "", db, Place{Database: store.Database{Name: db, Direct: "direct"}}, ""},
 		{"/given", "", db, Place{}, "--store names a file and MCP_PRUNER_STORE a database"},
 		{"", "/own", db, Place{}, "MCP_PRUNER_GC_STORE names a file and MCP_PRUNER_STORE a database"},
 		{db, "/own", "", Place{}, "MCP_PRUNER_GC_STORE names a file"},

@@ -14,14 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	tracepg "github.com/mcp-pruner/mcp-pruner/fsm/trace/postgres"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
 )
 
 // Bytes of tables and indexes that docs/TEAMS.md states, for texts of textBytes bytes.
@@ -69,33 +66,33 @@ func TestSizingTable(t *testing.T) {
 
 // TestSizes measures what docs/TEAMS.md says of the sizes in a database.
 func TestSizes(t *testing.T) {
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	const n = 200
 	random := rand.New(rand.NewPCG(1, 2))
 	record := tracetest.Decode(t, tracetest.Lines(tracetest.New(t).Trace(6))[0])
 	record.Seal = nil
 	for kind, c := range map[string]struct {
 		stated float64
-		store  func(*postgres.DB) (add func(i int), done func() error)
+		store  func(*store.DB) (add func(i int), done func() error)
 	}{
-		"original": {originalBytes, func(db *postgres.DB) (func(int), func() error) {
-			s, err := recoverypg.In(db, recovery.Settings{})
+		"original": {originalBytes, func(db *store.DB) (func(int), func() error) {
+			s, err := store.OriginalsIn(db, recovery.Settings{})
 			require.NoError(t, err)
 			return func(int) {
 				_, err := s.PutShort(t.Context(), output(random))
 				require.NoError(t, err)
 			}, s.Close
 		}},
-		"ledger entry": {entryBytes, func(db *postgres.DB) (func(int), func() error) {
-			s := ledgerpg.In(db, time.Now)
+		"ledger entry": {entryBytes, func(db *store.DB) (func(int), func() error) {
+			s := store.LedgerIn(db, time.Now)
 			return func(i int) {
 				_, err := s.Put(t.Context(), contextgc.Entry{Text: output(random), Key: fmt.Appendf(nil, "%032d", i), Segment: contextgc.Segment{Project: "project",
 					Session: fmt.Sprint("sess_0123456789abcdef", i/50), Tool: "Read", Path: "/home/somebody/project/folder/file.go"}})
 				require.NoError(t, err)
 			}, s.Close
 		}},
-		"trace record": {recordBytes, func(db *postgres.DB) (func(int), func() error) {
-			f, err := trace.Open(filepath.Join(t.TempDir(), "trace.jsonl"), trace.Options{Copy: tracepg.In(db), Failed: func(err error) { t.Error(err) }})
+		"trace record": {recordBytes, func(db *store.DB) (func(int), func() error) {
+			f, err := trace.Open(filepath.Join(t.TempDir(), "trace.jsonl"), trace.Options{Copy: store.TracesIn(db), Failed: func(err error) { t.Error(err) }})
 			require.NoError(t, err)
 			return func(int) {
 				f.Append(record, 0)
@@ -106,7 +103,7 @@ func TestSizes(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			name := server.Database(t)
 			server.SQL(t, name, "ALTER INDEX mcp_pruner.words_words SET (fastupdate = off)") // its list of new words is a constant that would count here
-			db, err := postgres.Open(postgres.Settings{Name: name, Patience: time.Minute})
+			db, err := store.Open(store.Database{Name: name, Patience: time.Minute})
 			require.NoError(t, err)
 			add, done := c.store(db)
 			before := size(t, name)
@@ -124,7 +121,7 @@ func TestSizes(t *testing.T) {
 // size returns the bytes of all tables of a database, with their indexes.
 func size(t *testing.T, name string) int64 {
 	t.Helper()
-	st, err := postgres.Inspect(context.Background(), postgres.Settings{Name: name})
+	st, err := store.Inspect(context.Background(), store.Database{Name: name})
 	require.NoError(t, err)
 	return st.Bytes
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
@@ -16,5 +16,5 @@ func TestStated(t *testing.T) {
 	page.Says("an agent makes %s calls", "callsADay", callsADay)
 	page.Says("calls in %s hours", "hoursADay", hoursADay)
 	page.Says("kept for %s days", "daysKept", daysKept)
-	page.Says("has a pool of %s connections", "Conns", postgres.Conns)
+	page.Says("has a pool of %s connections", "Conns", store.Conns)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	tracepg "github.com/mcp-pruner/mcp-pruner/fsm/trace/postgres"
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
 // Door is a process that keeps a trace.
@@ -79,7 +79,7 @@ func (d Door) open(path string, away *anchor) (*trace.File, error) {
 		return nil, err
 	}
 	if db != nil {
-		o.Copy = tracepg.In(db)
+		o.Copy = store.TracesIn(db)
 	}
 	file, err := trace.Open(path, o)
 	if err != nil && db != nil {

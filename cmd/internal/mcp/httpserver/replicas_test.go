@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 )
 
 // newReplica is a place that shares a database with others.
 func newReplica(t *testing.T, name string) *place {
 	t.Helper()
-	db, err := postgres.Open(postgres.Settings{Name: name, Direct: name})
+	db, err := store.Open(store.Database{Name: name, Direct: name})
 	require.NoError(t, err)
 	var h *Handler
 	p := newPlace(t, func(c *Config) { c.Replicas = db })
@@ -40,7 +40,7 @@ func newReplica(t *testing.T, name string) *place {
 // TestACancelFindsItsReplica: a cancel that reaches another replica than its call ends the call before it is acknowledged. A
 // session goes on at every replica, and one whose id nobody gave out begins anew.
 func TestACancelFindsItsReplica(t *testing.T) {
-	name := postgrestest.Start(t).Database(t)
+	name := storetest.Start(t).Database(t)
 	here, there := newReplica(t, name), newReplica(t, name)
 	session := here.open("test")
 	pid, end := here.waiting(t.Context(), session)

@@ -12,25 +12,23 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // TestGainOfASubject: the figures of a subject in a database are those of a file with the same calls.
 func TestGainOfASubject(t *testing.T) {
-	name := postgrestest.Start(t).Database(t)
+	name := storetest.Start(t).Database(t)
 	file := filepath.Join(t.TempDir(), "ledger.db")
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { at = at.Add(time.Minute); return at }
-	own, err := sqlite.Open(sqlite.Settings{File: file, Now: clock})
+	own, err := store.OpenLedger(store.LedgerFile{File: file, Now: clock})
 	require.NoError(t, err)
-	db, err := postgres.Open(postgres.Settings{Name: name})
+	db, err := store.Open(store.Database{Name: name})
 	require.NoError(t, err)
-	shared := ledgerpg.In(db, clock)
+	shared := store.LedgerIn(db, clock)
 	defer func() { assert.NoError(t, shared.Close()) }()
 	calls := []contextgc.Usage{
 		{Session: "one", API: "anthropic", Input: 1000, Read: 9000, Written: 2000, Output: 300, Before: 5000, After: 4000, Cleared: 3},

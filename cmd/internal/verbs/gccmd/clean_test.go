@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 // The limits come from the flags, else from the settings, and a cleaned ledger needs less space.
@@ -18,7 +18,7 @@ func TestClean(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.db")
 	now := time.Now()
 	for _, days := range []int{100, 50, 0} {
-		store, err := sqlite.Open(sqlite.Settings{File: file, Now: func() time.Time { return now.Add(-time.Duration(days) * 24 * time.Hour) }})
+		store, err := store.OpenLedger(store.LedgerFile{File: file, Now: func() time.Time { return now.Add(-time.Duration(days) * 24 * time.Hour) }})
 		require.NoError(t, err)
 		text := make([]byte, 500_000)
 		text[0] = byte(days)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/sqlite"
 )
 
 // run runs the verb over a store with one segment.
@@ -35,7 +35,7 @@ func runWith(t *testing.T, env []string, file string, args ...string) (code int,
 func world(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ledger.db")
-	store, err := sqlite.Open(sqlite.Settings{File: file})
+	store, err := store.OpenLedger(store.LedgerFile{File: file})
 	require.NoError(t, err)
 	_, err = store.Put(context.Background(), contextgc.Entry{Text: "first line\nconnection refused\n", Segment: contextgc.Segment{Project: "p", Tokens: 900}})
 	require.NoError(t, err)

@@ -18,8 +18,8 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth/keys"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
 // doors are the programs that a key may be for.
@@ -27,7 +27,7 @@ var doors = []string{"serve", "gateway", "pruner", "proxy"}
 
 // Command returns the verb keys.
 func Command(p command.Process) *cobra.Command {
-	var store string
+	var place string
 	c := &cobra.Command{
 		Use:   "keys",
 		Short: "Add, list and revoke the API keys of callers",
@@ -40,10 +40,10 @@ docs/TEAMS.md describes how callers send it.`,
   mcp-pruner keys
   mcp-pruner keys revoke k3f9c2d1`,
 	}
-	c.PersistentFlags().StringVar(&store, "store", "", "where keys are (default: MCP_PRUNER_STORE, else in the user's state directory)")
-	with := func(do func(c *cobra.Command, all keys.Keys) error) func(*cobra.Command) error {
+	c.PersistentFlags().StringVar(&place, "store", "", "where keys are (default: MCP_PRUNER_STORE, else in the user's state directory)")
+	with := func(do func(c *cobra.Command, all *store.Keys) error) func(*cobra.Command) error {
 		return func(c *cobra.Command) error {
-			all, err := stores.OpenKeys(store, p.Lookup, func(m string) { _, _ = fmt.Fprintln(p.Stderr, m) })
+			all, err := stores.OpenKeys(place, p.Lookup, func(m string) { _, _ = fmt.Fprintln(p.Stderr, m) })
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ docs/TEAMS.md describes how callers send it.`,
 }
 
 // use makes what a verb does with the keys its RunE.
-type use = func(do func(c *cobra.Command, all keys.Keys) error) func(*cobra.Command) error
+type use = func(do func(c *cobra.Command, all *store.Keys) error) func(*cobra.Command) error
 
 func addCommand(p command.Process, with use) *cobra.Command {
 	var scopes []string
@@ -66,7 +66,7 @@ func addCommand(p command.Process, with use) *cobra.Command {
 		Short: "Make a key for a subject and print it, once",
 		Args:  command.OneArgument("SUBJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			k := keys.Key{ID: newID(), Subject: args[0], Scopes: scopes, Note: note}
+			k := store.Key{ID: newID(), Subject: args[0], Scopes: scopes, Note: note}
 			if err := check(k); err != nil {
 				return err
 			}
@@ -77,9 +77,9 @@ func addCommand(p command.Process, with use) *cobra.Command {
 				}
 				k.Expires = time.Now().Add(within).UTC().Truncate(time.Second)
 			}
-			return with(func(c *cobra.Command, all keys.Keys) error {
+			return with(func(c *cobra.Command, all *store.Keys) error {
 				key := auth.NewKey()
-				if err := all.Add(c.Context(), k, keys.Hash(auth.HashOf(key))); err != nil {
+				if err := all.Add(c.Context(), k, store.Hash(auth.HashOf(key))); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintln(p.Stdout, key); err != nil {
@@ -100,7 +100,7 @@ func addCommand(p command.Process, with use) *cobra.Command {
 const maxTextBytes = 256
 
 // check refuses what cannot be a key.
-func check(k keys.Key) error {
+func check(k store.Key) error {
 	for _, text := range []string{k.Subject, k.Note} {
 		if len(text) > maxTextBytes || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
 			return command.Usagef("%q: want at most %d bytes of printable text", text, maxTextBytes)
@@ -147,7 +147,7 @@ func listCommand(p command.Process, with use) *cobra.Command {
 		Short: "List the keys, without what opens anything",
 		Args:  command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return with(func(c *cobra.Command, all keys.Keys) error {
+			return with(func(c *cobra.Command, all *store.Keys) error {
 				list, err := all.List(c.Context())
 				if err != nil {
 					return err
@@ -178,7 +178,7 @@ type row struct {
 	Note    string   `json:"note,omitempty"`
 }
 
-func rowOf(k keys.Key, now time.Time) row {
+func rowOf(k store.Key, now time.Time) row {
 	r := row{ID: k.ID, Subject: k.Subject, State: "valid", Scopes: append([]string{}, k.Scopes...), Created: k.Created.UTC().Format(time.RFC3339), Note: k.Note}
 	if !k.Expires.IsZero() {
 		r.Expires = k.Expires.UTC().Format(time.RFC3339)
@@ -221,9 +221,9 @@ func revokeCommand(p command.Process, with use) *cobra.Command {
 			if auth.IsKey(args[0]) {
 				return command.Usagef(`ID: this is the key itself, which now stands in the shell's history: revoke it by its id, which "mcp-pruner keys" shows`)
 			}
-			return with(func(c *cobra.Command, all keys.Keys) error {
+			return with(func(c *cobra.Command, all *store.Keys) error {
 				err := all.Revoke(c.Context(), args[0])
-				if errors.Is(err, keys.ErrUnknown) {
+				if errors.Is(err, store.ErrKeyUnknown) {
 					return fmt.Errorf(`no key has the id %.20q; "mcp-pruner keys" shows them`, args[0])
 				}
 				if err != nil {

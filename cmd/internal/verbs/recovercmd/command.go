@@ -20,8 +20,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -96,7 +96,7 @@ func original(ctx context.Context, p command.Process, folder, id string) (text s
 		return "", 0, err
 	}
 	defer func() { _ = db.Close() }() // it was only read
-	text, first, err = recoverypg.Shown{DB: db}.Text(ctx, id)
+	text, first, err = store.Shown{DB: db}.Text(ctx, id)
 	if errors.Is(err, archive.ErrNotFound) {
 		return ledger.Original(ctx, ledger.Index(p.Lookup), folder, id)
 	}

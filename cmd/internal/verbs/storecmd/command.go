@@ -13,9 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -61,9 +60,9 @@ run it at the same time. A running replica of an earlier version goes on until i
 			if err != nil {
 				return err
 			}
-			from, to, err := postgres.Migrate(c.Context(), place.Database)
+			from, to, err := store.Migrate(c.Context(), place.Database)
 			if err != nil {
-				return fmt.Errorf("%s: %w", postgres.Redact(place.Database.Name), err)
+				return fmt.Errorf("%s: %w", store.Redact(place.Database.Name), err)
 			}
 			if from == to {
 				_, err = fmt.Fprintf(v.p.Stdout, "The schema has version %d already.\n", to)
@@ -84,8 +83,8 @@ func (v *verb) status() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name := postgres.Redact(place.Database.Name)
-			st, err := postgres.Inspect(c.Context(), place.Database)
+			name := store.Redact(place.Database.Name)
+			st, err := store.Inspect(c.Context(), place.Database)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -93,12 +92,12 @@ func (v *verb) status() *cobra.Command {
 				err = json.NewEncoder(v.p.Stdout).Encode(st)
 			} else {
 				_, err = fmt.Fprintf(v.p.Stdout, "%s\nPostgreSQL %s, schema version %d of %d, %.1f MB\n%d subjects, %d texts, %d originals, %d segments, %d decisions, %d keys (%d revoked)\n", name, st.Server,
-					st.Version, postgres.Latest(), float64(st.Bytes)/1e6, st.Subjects, st.Texts, st.Originals, st.Segments, st.Decisions, st.Keys, st.Revoked)
+					st.Version, store.Latest(), float64(st.Bytes)/1e6, st.Subjects, st.Texts, st.Originals, st.Segments, st.Decisions, st.Keys, st.Revoked)
 			}
-			if err != nil || st.Version == postgres.Latest() {
+			if err != nil || st.Version == store.Latest() {
 				return err
 			}
-			return &postgres.VersionError{Has: st.Version, Want: postgres.Latest()}
+			return &store.VersionError{Has: st.Version, Want: store.Latest()}
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON value")
@@ -130,7 +129,7 @@ except its API keys: revoke those first. Backups keep what they have.`,
 			if err != nil {
 				return err
 			}
-			store := ledgerpg.In(db, db.Now)
+			store := store.LedgerIn(db, db.Now)
 			n, err := store.Forget(ctx, what)
 			if err = errors.Join(err, store.Close()); err != nil {
 				return err
@@ -147,7 +146,7 @@ except its API keys: revoke those first. Backups keep what they have.`,
 }
 
 // open opens a database and fails if it cannot be used.
-func open(ctx context.Context, place stores.Place) (*postgres.DB, error) {
+func open(ctx context.Context, place stores.Place) (*store.DB, error) {
 	db, err := stores.Database(place, nil)
 	if err != nil {
 		return nil, err

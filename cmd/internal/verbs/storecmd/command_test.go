@@ -14,11 +14,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	recoverypg "github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	ledgerpg "github.com/mcp-pruner/mcp-pruner/tools/contextgc/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -44,18 +42,18 @@ func requireRun(t *testing.T, store string, args ...string) string {
 	return stdout
 }
 
-func ledgerIn(t *testing.T, name string) *ledgerpg.Store {
+func ledgerIn(t *testing.T, name string) *store.Ledger {
 	t.Helper()
-	db, err := postgres.Open(postgres.Settings{Name: name})
+	db, err := store.Open(store.Database{Name: name})
 	require.NoError(t, err)
-	store := ledgerpg.In(db, time.Now)
+	store := store.LedgerIn(db, time.Now)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	return store
 }
 
 // TestVersions: an older schema and a newer one are refused with what to do; several that migrate at once do it once.
 func TestVersions(t *testing.T) {
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	name := server.Empty(t)
 	code, _, stderr := run(t, name, "status")
 	assert.Equal(t, 1, code)
@@ -67,13 +65,13 @@ func TestVersions(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			_, to, err := postgres.Migrate(t.Context(), postgres.Settings{Name: name})
+			_, to, err := store.Migrate(t.Context(), store.Database{Name: name})
 			assert.NoError(t, err)
-			assert.Equal(t, postgres.Latest(), to)
+			assert.Equal(t, store.Latest(), to)
 		})
 	}
 	all.Wait()
-	latest := postgres.Latest()
+	latest := store.Latest()
 	assert.Equal(t, fmt.Sprintf("The schema has version %d already.\n", latest), requireRun(t, name, "migrate"))
 	assert.Contains(t, requireRun(t, name, "status"), fmt.Sprintf("schema version %d of %d", latest, latest))
 
@@ -91,14 +89,14 @@ func TestVersions(t *testing.T) {
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, fmt.Sprintf(`the database's schema has version %d, and this program needs %d: run "mcp-pruner store migrate"`, latest-1, latest))
 	}
-	_, err := stores.Database(stores.Place{Database: postgres.Settings{Name: name}}, nil)
-	var version *postgres.VersionError
+	_, err := stores.Database(stores.Place{Database: store.Database{Name: name}}, nil)
+	var version *store.VersionError
 	require.ErrorAs(t, err, &version, "a server does not start")
 }
 
 // A database whose texts lie in a bucket, which an earlier version could use, stays as it is and says the way out.
 func TestABucketsTextsAreRefused(t *testing.T) {
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	name := server.Database(t)
 	server.SQL(t, name, `DELETE FROM mcp_pruner.schema WHERE version >= 5; ALTER TABLE mcp_pruner.texts ADD COLUMN object text;
 		CREATE TABLE mcp_pruner.dropped (object text PRIMARY KEY, due timestamptz NOT NULL);
@@ -133,7 +131,7 @@ func TestPasswords(t *testing.T) {
 
 // TestForgetAndRestore: a backup of a ledger is whole, and what is forgotten is gone.
 func TestForgetAndRestore(t *testing.T) {
-	server := postgrestest.Start(t)
+	server := storetest.Start(t)
 	name := server.Database(t)
 	to := ledgerIn(t, name)
 	for _, text := range []string{"one", "two", "a\x00b\xff\r\n"} {
@@ -143,9 +141,9 @@ func TestForgetAndRestore(t *testing.T) {
 	ann := subject.With(t.Context(), "ann")
 	_, err := to.Put(ann, contextgc.Entry{Text: "ann's", Segment: contextgc.Segment{Project: "p"}})
 	require.NoError(t, err)
-	db, err := postgres.Open(postgres.Settings{Name: name})
+	db, err := store.Open(store.Database{Name: name})
 	require.NoError(t, err)
-	originals, err := recoverypg.In(db, recovery.Settings{})
+	originals, err := store.OriginalsIn(db, recovery.Settings{})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, originals.Close()) }()
 	id, err := originals.PutShort(ann, "original")

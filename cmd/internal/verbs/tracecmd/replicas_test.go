@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres/postgrestest"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 )
 
 // TestTracesOfReplicas: two servers keep their traces in one database, too, where they are verified and summed up together, and
 // a batch that is taken out there is missed.
 func TestTracesOfReplicas(t *testing.T) {
-	database := postgrestest.Start(t)
+	database := storetest.Start(t)
 	name := database.Database(t)
 	for _, replica := range []string{"one", "two"} {
 		root := t.TempDir()

@@ -19,9 +19,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
-	tracepg "github.com/mcp-pruner/mcp-pruner/fsm/trace/postgres"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
-	"github.com/mcp-pruner/mcp-pruner/tools/postgres"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
 // Exit codes.
@@ -211,7 +210,7 @@ func (s *settings) locate(p command.Process, files []string) (err error) {
 		err = errors.New("which FILE? (neither MCP_PRUNER_TRACE is set, nor a database)")
 	}
 	if err == nil {
-		s.files = []string{postgres.Redact(s.database.Database.Name)} // for the report
+		s.files = []string{store.Redact(s.database.Database.Name)} // for the report
 	}
 	return err
 }
@@ -244,7 +243,7 @@ func (s settings) verifiedInDatabase(known *audit.Heads, all bool, use func(*aud
 	lines, out := io.Pipe()
 	defer lines.Close()
 	var heads bytes.Buffer
-	go func() { out.CloseWithError(tracepg.Read(context.Background(), db, out, &heads)) }()
+	go func() { out.CloseWithError(store.ReadTraces(context.Background(), db, out, &heads)) }()
 	return audit.OpenPipe(db.Name(), lines, func(sources []*audit.Source) error {
 		if known == nil && heads.Len() > 0 {
 			if known, err = audit.ReadHeads(&heads); err != nil {

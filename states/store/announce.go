@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	channel = "mcp_pruner" // of LISTEN and NOTIFY
+
+	// heardWithin is how long an announcement waits for the replica that it concerns, and pollEvery how often the others look
+	// for announcements without LISTEN.
+	heardWithin = 1500 * time.Millisecond
+	pollEvery   = 250 * time.Millisecond
+	// listenFor is how long a replica that is notified waits until it looks all the same: a notification may be lost.
+	listenFor = 2 * time.Second
+	askHeard  = 20 * time.Millisecond
+)
+
+// Announce tells all replicas something and reports whether one of them acted on it within heardWithin.
+func (db *DB) Announce(ctx context.Context, topic string, payload []byte) (heard bool, err error) {
+	var seq int64
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		_, err := first(ctx, q, []any{&seq}, `WITH old AS (DELETE FROM mcp_pruner.announcements WHERE created_at < now() - interval '1 minute'),
+			new AS (INSERT INTO mcp_pruner.announcements (topic, payload) VALUES ($1, $2) RETURNING seq)
+			SELECT seq FROM new, pg_notify($3, $1)`, topic, payload, channel)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, heardWithin)
+	defer cancel()
+	for {
+		err := db.read(ctx, func(ctx context.Context, q querier) error {
+			_, err := first(ctx, q, []any{&heard}, `SELECT heard_at IS NOT NULL FROM mcp_pruner.announcements WHERE seq = $1`, seq)
+			return err
+		})
+		if err != nil || heard {
+			return heard, err
+		}
+		select {
+		case <-waiting.Done():
+			return false, ctx.Err()
+		case <-time.After(askHeard):
+		}
+	}
+}
+
+// Hear calls act with each announcement until it reports that it could act on it, or the announcement is too old. It returns
+// when ctx ends. It learns of announcements by LISTEN on the direct connection; without one, it looks for them.
+func (db *DB) Hear(ctx context.Context, act func(topic string, payload []byte) bool) {
+	for ctx.Err() == nil {
+		if db.settings.Direct != "" {
+			_ = direct(ctx, db.settings, func(conn *pgx.Conn) error { return db.listen(ctx, conn, act) }) // it is tried again, and polled meanwhile
+		}
+		_ = db.look(ctx, act) // the database is away: what was announced meanwhile is too old when it is back
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+func (db *DB) listen(ctx context.Context, conn *pgx.Conn, act func(string, []byte) bool) error {
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		return err
+	}
+	for {
+		if err := db.look(ctx, act); err != nil {
+			return err
+		}
+		waiting, cancel := context.WithTimeout(ctx, listenFor)
+		_, err := conn.WaitForNotification(waiting)
+		late := waiting.Err() != nil
+		cancel()
+		if ctx.Err() != nil || err != nil && !late {
+			return err
+		}
+	}
+}
+
+// look acts on the announcements that nobody has acted on.
+func (db *DB) look(ctx context.Context, act func(topic string, payload []byte) bool) error {
+	return db.read(ctx, func(ctx context.Context, q querier) error {
+		var heard []int64
+		err := q.each(ctx, func(r row) error {
+			var seq int64
+			var topic string
+			var payload []byte
+			err := r(&seq, &topic, &payload)
+			if err == nil && act(topic, payload) {
+				heard = append(heard, seq)
+			}
+			return err
+		}, `SELECT seq, topic, payload FROM mcp_pruner.announcements WHERE heard_at IS NULL AND created_at > now() - interval '10 seconds' ORDER BY seq`)
+		if err == nil && len(heard) > 0 {
+			_, err = q.exec(ctx, `UPDATE mcp_pruner.announcements SET heard_at = now() WHERE seq = ANY($1)`, heard)
+		}
+		return err
+	})
+}
+
+// SharedKey returns the random key with a name that all replicas have. The first one to ask makes it.
+func (db *DB) SharedKey(ctx context.Context, name string) (key []byte, err error) {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		const known = `SELECT value FROM mcp_pruner.shared_keys WHERE name = $1`
+		if found, err := first(ctx, q, []any{&key}, known, name); err != nil || found {
+			return err // a database that is read-only for a while still has it
+		}
+		if _, err := q.exec(ctx, `INSERT INTO mcp_pruner.shared_keys (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, random); err != nil {
+			return err
+		}
+		_, err := first(ctx, q, []any{&key}, known, name)
+		return err
+	})
+	return key, err
+}

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Each migration is a file, applied in a transaction of its own and never changed once it was released.
+//
+//go:embed migrations/postgres/*.sql
+var migrations embed.FS
+
+// schemaSteps returns the migrations in order. The version of a schema is the number of them that were applied.
+func schemaSteps() []string {
+	names, _ := fs.Glob(migrations, "migrations/postgres/*.sql") // the pattern is valid
+	slices.Sort(names)
+	return names
+}
+
+// Latest returns the version of the schema that this program uses.
+func Latest() int { return len(schemaSteps()) }
+
+// VersionError says that a database's schema is not the one that this program uses.
+type VersionError struct{ Has, Want int }
+
+func (e *VersionError) Error() string {
+	switch {
+	case e.Has == 0:
+		return "the database has no schema of mcp-pruner yet: run \"mcp-pruner store migrate\""
+	case e.Has < e.Want:
+		return fmt.Sprintf("the database's schema has version %d, and this program needs %d: run \"mcp-pruner store migrate\"", e.Has, e.Want)
+	}
+	return fmt.Sprintf("the database's schema has version %d, and this program knows versions up to %d only: use a newer mcp-pruner", e.Has, e.Want)
+}
+
+// migrating is the advisory lock under which a schema is migrated.
+const migrating = 0x6d70_7275_6e65_72 // "mpruner"
+
+// version returns the version of a database's schema, 0 if it has none, and the database's time.
+func version(ctx context.Context, q connection) (n int, at time.Time, err error) {
+	err = q.QueryRow(ctx, "SELECT COALESCE(MAX(version), 0), clock_timestamp() FROM mcp_pruner.schema").Scan(&n, &at)
+	var e *pgconn.PgError
+	if errors.As(err, &e) && (e.Code == "42P01" || e.Code == "3F000") { // undefined table, invalid schema
+		return 0, at, nil
+	}
+	return n, at, err
+}
+
+// connected checks the version of the schema on a new connection, and compares the clocks.
+func (db *DB) connected(ctx context.Context, conn *pgx.Conn) error {
+	n, at, err := version(ctx, conn)
+	if err == nil && n != Latest() {
+		return &VersionError{Has: n, Want: Latest()}
+	}
+	if err == nil {
+		db.ahead.Store(int64(at.Sub(db.now()).Truncate(time.Second))) // the answer took a while, too
+	}
+	return err
+}
+
+// Status is the state of a database.
+type Status struct {
+	Server  string `json:"server"`         // its version
+	Version int    `json:"schema_version"` // 0: none
+	Bytes   int64  `json:"bytes"`          // of the schema's tables
+
+	Subjects  int64 `json:"subjects"` // that have texts
+	Texts     int64 `json:"texts"`
+	Originals int64 `json:"originals"`
+	Segments  int64 `json:"segments"`
+	Decisions int64 `json:"decisions"`
+	Keys      int64 `json:"keys"`
+	Revoked   int64 `json:"revoked_keys"`
+}
+
+// Inspect returns the status of a database, whatever its schema is.
+func Inspect(ctx context.Context, s Database) (st Status, err error) {
+	err = direct(ctx, s, func(conn *pgx.Conn) error {
+		if st.Version, _, err = version(ctx, conn); err != nil {
+			return err
+		}
+		if err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), COALESCE((SELECT SUM(pg_total_relation_size(c.oid))::bigint FROM pg_class c
+			JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mcp_pruner' AND c.relkind = 'r'), 0)`).Scan(&st.Server, &st.Bytes); err != nil || st.Version != Latest() {
+			return err
+		}
+		return conn.QueryRow(ctx, `SELECT (SELECT COUNT(DISTINCT subject) FROM mcp_pruner.texts), (SELECT COUNT(*) FROM mcp_pruner.texts), (SELECT COUNT(*) FROM mcp_pruner.originals),
+			(SELECT COUNT(*) FROM mcp_pruner.segments), (SELECT COUNT(*) FROM mcp_pruner.clearings), (SELECT COUNT(*) FROM mcp_pruner.api_keys),
+			(SELECT COUNT(*) FROM mcp_pruner.api_keys WHERE revoked_at IS NOT NULL)`).
+			Scan(&st.Subjects, &st.Texts, &st.Originals, &st.Segments, &st.Decisions, &st.Keys, &st.Revoked)
+	})
+	return st, err
+}
+
+// Migrate brings a database's schema to the latest version and returns the versions before and after. Others that migrate
+// at the same time wait.
+func Migrate(ctx context.Context, s Database) (from, to int, err error) {
+	err = direct(ctx, s, func(conn *pgx.Conn) error {
+		first := true
+		for {
+			done, now, err := step(ctx, conn)
+			if first {
+				from, first = now, false
+			}
+			to = now
+			if err != nil || done {
+				return err
+			}
+		}
+	})
+	return from, to, err
+}
+
+// step applies the next migration under the lock, which the end of the transaction releases.
+func step(ctx context.Context, conn *pgx.Conn) (done bool, before int, err error) {
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrating)); err != nil {
+			return err
+		}
+		var there bool
+		if err := tx.QueryRow(ctx, "SELECT to_regclass('mcp_pruner.schema') IS NOT NULL").Scan(&there); err != nil {
+			return err
+		}
+		if there {
+			if before, _, err = version(ctx, tx); err != nil {
+				return err
+			}
+		}
+		all := schemaSteps()
+		switch {
+		case before > len(all):
+			return &VersionError{Has: before, Want: len(all)}
+		case before == len(all):
+			done = true
+			return nil
+		}
+		return apply(ctx, tx, all[before], before+1)
+	})
+	return done, before, err
+}
+
+func apply(ctx context.Context, tx pgx.Tx, file string, number int) error {
+	text, err := migrations.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("migration %s: %w", strings.TrimSuffix(path.Base(file), ".sql"), err)
+	}
+	_, err = tx.Exec(ctx, "INSERT INTO mcp_pruner.schema (version) VALUES ($1)", number)
+	return err
+}
+
+// direct does work on a connection of its own past a pgbouncer.
+func direct(ctx context.Context, s Database, work func(*pgx.Conn) error) error {
+	name := s.Direct
+	if name == "" {
+		name = s.Name
+	}
+	c, err := poolConfig(name, 1)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, c.ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // its work is done
+	return work(conn)
+}

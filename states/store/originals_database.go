@@ -1,0 +1,240 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+)
+
+// MaxOriginals is the default number of ids of one subject: in a database bytes are the limit that counts.
+const MaxOriginals = 1_000_000
+
+// sharedOriginals implements recovery.Backend in a database that replicas share. Each subject has texts of its own, and the limits
+// apply to each subject.
+type sharedOriginals struct {
+	db      *DB
+	limits  recovery.Settings
+	ownTime bool // the clock of the settings counts, as in tests, and not the database's
+	evicted atomic.Int64
+
+	mu    sync.Mutex
+	rooms map[owner]room // by subject
+	stats recovery.Stats
+	asked time.Time // when stats were read
+}
+
+// room is the space in which this process may store for a subject without a look at what the others stored.
+type room struct {
+	items, bytes int64
+}
+
+// replicas is the number of processes for which a subject's room is divided. With more of them the limits may be exceeded
+// for a moment.
+const replicas = 16
+
+// OriginalsIn returns a store in a database, which the store closes. The ages of ids are measured by the database's clock, which all
+// replicas share.
+func OriginalsIn(db *DB, s recovery.Settings) (*recovery.Store, error) {
+	b := &sharedOriginals{db: db, ownTime: s.Now != nil, rooms: make(map[owner]room)}
+	if s.MaxItems == 0 {
+		s.MaxItems = MaxOriginals
+	}
+	return recovery.OpenIn(s, func(s recovery.Settings) (recovery.Backend, error) {
+		b.limits = s
+		return b, nil
+	})
+}
+
+// at returns a time as an argument of a statement: none stands for the database's own time.
+func (b *sharedOriginals) at(now time.Time) time.Time {
+	if !b.ownTime {
+		return time.Time{}
+	}
+	return now
+}
+
+// Put implements recovery.Backend. As long as the subject has room it is one statement, which commits on its own.
+func (b *sharedOriginals) Put(ctx context.Context, i recovery.Item, text string) error {
+	of := mine(ctx, database{})
+	insert := func(ctx context.Context, q querier) error {
+		_, err := q.exec(ctx, `WITH `+addText+`
+			INSERT INTO mcp_pruner.originals (subject, id, hash, expires_at) VALUES ($1, $5, $2, COALESCE($6, now()) + $7 * interval '1 microsecond')`,
+			of, i.Hash, int64(len(text)), raw(text), i.ID, b.at(i.Created), b.limits.TTL.Microseconds())
+		return taken(err)
+	}
+	if b.takeRoom(of, int64(len(text))) {
+		return b.db.once(ctx, insert)
+	}
+	return b.db.write(ctx, func(ctx context.Context, q querier) error {
+		if _, err := q.exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "originals of "+of); err != nil {
+			return err
+		}
+		if err := b.dropExpired(ctx, q, i.Created); err != nil {
+			return err
+		}
+		if err := insert(ctx, q); err != nil {
+			return err
+		}
+		return b.makeRoom(ctx, q, of)
+	})
+}
+
+// taken returns recovery.ErrTaken for an error that says that the subject has the id.
+func taken(err error) error {
+	if violates(err, "originals_pkey") {
+		return recovery.ErrTaken
+	}
+	return err
+}
+
+// takeRoom reports whether a subject has room for a text, and takes it.
+func (b *sharedOriginals) takeRoom(of owner, bytes int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.rooms[of]
+	if r.items < 1 || r.bytes < bytes {
+		return false
+	}
+	b.rooms[of] = room{r.items - 1, r.bytes - bytes}
+	return true
+}
+
+// expiredAtOnce bounds the ids dropped for one that is stored.
+const expiredAtOnce = 2000
+
+// dropExpired drops expired ids of all subjects, those that others are dropping excepted. They are deleted by their place: a
+// join with so many ids would read the whole table.
+func (b *sharedOriginals) dropExpired(ctx context.Context, q querier, now time.Time) error {
+	hashes := make(map[owner][][]byte)
+	err := q.each(ctx, func(r row) error {
+		var of owner
+		var hash []byte
+		err := r(&of, &hash)
+		hashes[of] = append(hashes[of], hash)
+		return err
+	}, `DELETE FROM mcp_pruner.originals WHERE ctid = ANY(ARRAY(SELECT ctid FROM mcp_pruner.originals
+		WHERE expires_at <= COALESCE($1, now()) ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING subject, hash`, b.at(now), expiredAtOnce)
+	if err != nil {
+		return err
+	}
+	for of, all := range hashes {
+		if err := dropTexts(ctx, q, of, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slack is the part of a limit that is freed when it is reached, so that not every text after that has to count the others.
+const slack = 32
+
+// makeRoom drops a subject's oldest ids until it is within the limits.
+func (b *sharedOriginals) makeRoom(ctx context.Context, q querier, of owner) error {
+	items, bytes, err := b.count(ctx, q, of)
+	if err != nil {
+		return err
+	}
+	most, mostBytes := int64(b.limits.MaxItems), b.limits.MaxBytes
+	for over := items > most || bytes > mostBytes; over; over = items > most || bytes > mostBytes {
+		most, mostBytes = int64(b.limits.MaxItems-b.limits.MaxItems/slack), b.limits.MaxBytes-b.limits.MaxBytes/slack
+		n := max(items-most, 1)
+		if bytes > mostBytes {
+			n = max(n, items*(bytes-mostBytes)/bytes/2)
+		}
+		if err := b.dropOldest(ctx, q, of, n); err != nil {
+			return err
+		}
+		if items, bytes, err = b.count(ctx, q, of); err != nil {
+			return err
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rooms[of] = room{(int64(b.limits.MaxItems) - items) / replicas, (b.limits.MaxBytes - bytes) / replicas}
+	return nil
+}
+
+func (b *sharedOriginals) count(ctx context.Context, q querier, of owner) (items, bytes int64, err error) {
+	_, err = first(ctx, q, []any{&items, &bytes}, `SELECT COUNT(*), COALESCE((SELECT SUM(t.bytes) FROM mcp_pruner.texts t WHERE t.subject = $1 AND EXISTS
+		(SELECT 1 FROM mcp_pruner.originals o WHERE o.subject = $1 AND o.hash = t.hash AND o.expires_at IS NOT NULL)), 0)::bigint
+		FROM mcp_pruner.originals WHERE subject = $1 AND expires_at IS NOT NULL`, of)
+	return items, bytes, err
+}
+
+func (b *sharedOriginals) dropOldest(ctx context.Context, q querier, of owner, n int64) error {
+	hashes, err := collect(ctx, q, column[[]byte], `DELETE FROM mcp_pruner.originals WHERE subject = $1 AND seq IN (SELECT seq FROM mcp_pruner.originals
+		WHERE subject = $1 AND expires_at IS NOT NULL ORDER BY seq LIMIT $2) RETURNING hash`, of, n)
+	if err != nil {
+		return err
+	}
+	b.evicted.Add(int64(len(hashes)))
+	return dropTexts(ctx, q, of, hashes)
+}
+
+// Get implements recovery.Backend. Another subject's id takes the way of one that never was: it is looked up among the
+// caller's own.
+func (b *sharedOriginals) Get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error) {
+	var hash [sha256.Size]byte
+	var body []byte
+	err = b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
+		ok, err = first(ctx, q, []any{&hash, &body}, `SELECT t.hash, t.body FROM mcp_pruner.originals o JOIN mcp_pruner.texts t USING (subject, hash)
+			WHERE o.subject = $1 AND o.id = $2 AND (o.expires_at IS NULL OR o.expires_at > COALESCE($3, now()))`, mine(ctx, q), id, b.at(now))
+		return err
+	})
+	if err != nil || !ok {
+		return "", false, err
+	}
+	if sha256.Sum256(body) != hash {
+		b.limits.Report("an original in the database is damaged and cannot be recovered")
+		return "", false, nil
+	}
+	return string(body), true, nil
+}
+
+// A health check must cost the database little.
+const (
+	statsFresh = 10 * time.Second // how long a count of all originals is used again
+	counted    = 1000             // ids that are counted; with more of them all numbers are estimated from these
+)
+
+// Stats implements recovery.Backend. It counts the originals of all subjects. How many there are beyond those counted is what the
+// database's own statistics say, in which some have expired.
+func (b *sharedOriginals) Stats(now time.Time) (recovery.Stats, error) {
+	b.mu.Lock()
+	recent := !b.ownTime && !b.asked.IsZero() && time.Since(b.asked) < statsFresh
+	known := b.stats
+	b.mu.Unlock()
+	if err := b.db.Failing(); err != nil && !b.ownTime {
+		return known, fmt.Errorf("count the originals: %w", err)
+	}
+	if recent {
+		return known, nil
+	}
+	var s recovery.Stats
+	var all int64
+	err := b.db.read(context.Background(), func(ctx context.Context, q querier) error {
+		_, err := first(ctx, q, []any{&s.Items, &s.Texts, &s.Bytes, &all}, `WITH newest AS (SELECT subject, hash FROM mcp_pruner.originals WHERE expires_at > COALESCE($1, now()) ORDER BY expires_at DESC LIMIT $2)
+			SELECT (SELECT COUNT(*) FROM newest), COUNT(*), COALESCE(SUM((SELECT bytes FROM mcp_pruner.texts t WHERE t.subject = s.subject AND t.hash = s.hash)), 0)::bigint,
+			(SELECT GREATEST(reltuples, 0)::bigint FROM pg_class WHERE oid = 'mcp_pruner.originals_expires'::regclass) FROM (SELECT DISTINCT subject, hash FROM newest) s`,
+			b.at(now), counted)
+		return err
+	})
+	if n := int64(s.Items); n == counted && all > n {
+		s.Items, s.Texts, s.Bytes = int(all), int(int64(s.Texts)*all/n), s.Bytes*all/n
+	}
+	s.Evicted = b.evicted.Load()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err == nil {
+		b.stats, b.asked = s, time.Now()
+	}
+	return s, err
+}
+
+// Close implements recovery.Backend.
+func (b *sharedOriginals) Close() error { return b.db.Close() }
