@@ -1,4 +1,4 @@
-// Package postgrestest starts a PostgreSQL server for tests, of the programs that Debian installs.
+// Package storetest starts a PostgreSQL server for tests, of the programs that Debian installs.
 package storetest
 
 import (
