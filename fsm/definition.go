@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/looplab/fsm"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // Definition is a checked table that can make machines. It is immutable.
@@ -32,7 +30,7 @@ type edge struct {
 type compiledRow struct {
 	Row
 	at     int // index in the definition's rows
-	events []*event.Compiled
+	events []*CompiledSchema
 	sets   []setting
 }
 
@@ -166,7 +164,7 @@ func (d *Definition) add(row Row) error {
 		c.sets = append(c.sets, setting{Assignment: a})
 	}
 	for _, name := range strings.Fields(row.Events) {
-		schema := event.Lookup(name)
+		schema := LookupEvent(name)
 		if schema == nil {
 			return fmt.Errorf("unknown event %q", name)
 		}

@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"github.com/looplab/fsm"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // Hooks are called by a machine's callbacks. A nil hook is skipped. A panic in a hook is
 // recovered: neither a log nor the metadata may block a request.
 type Hooks struct {
-	Emit func(event.Event)             // called with each event of the row just taken
+	Emit func(Event)                   // called with each event of the row just taken
 	Set  func(field string, value any) // called with each metadata field that the row sets
 	Now  func() time.Time              // nil: time.Now
 }
@@ -26,16 +24,13 @@ type Step struct {
 	To      State
 	Spec    string        // rows of the design
 	At      time.Duration // since the machine was made
-	Events  []event.Event
+	Events  []Event
 
 	row *compiledRow
 }
 
 // Row returns the index of the step's row in the definition's Rows.
 func (s *Step) Row() int { return s.row.at }
-
-// Facts are the data that the work of a state produced.
-type Facts = event.Facts
 
 // Machine is one request or one run: its own looplab/fsm instance, and the steps it took
 // with their times. Only one goroutine at a time may use it.
@@ -154,7 +149,7 @@ func (m *Machine) set(to setting, facts Facts) {
 	m.hooks.Set(to.Field, value)
 }
 
-func (m *Machine) log(e event.Event) {
+func (m *Machine) log(e Event) {
 	if m.hooks.Emit == nil {
 		return
 	}

@@ -9,8 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 func newRequest(t *testing.T, hooks Hooks) *Machine {
@@ -65,11 +63,11 @@ func TestHTTPTableIsTheStdioTablePlusARow(t *testing.T) {
 }
 
 func TestFireTakesTheRowAndItsEffects(t *testing.T) {
-	var events []event.Event
+	var events []Event
 	set := map[string]any{}
 	now := time.Unix(0, 0)
 	m := newRequest(t, Hooks{
-		Emit: func(e event.Event) { events = append(events, e) },
+		Emit: func(e Event) { events = append(events, e) },
 		Set:  func(field string, value any) { set[field] = value },
 		Now:  func() time.Time { now = now.Add(time.Millisecond); return now },
 	})
@@ -81,9 +79,9 @@ func TestFireTakesTheRowAndItsEffects(t *testing.T) {
 	require.NoError(t, m.Fire(t.Context(), PrunerTimedOut, facts))
 
 	assert.Equal(t, PrunerErrorFallback, m.State())
-	assert.Equal(t, []event.Event{
-		{Name: "pruner.timeout", Level: event.Warn, RequestID: "req_1", Data: Facts{"tool": "read", "pruner_duration_ms": int64(5)}},
-		{Name: "pruner.call_failed", Level: event.Warn, RequestID: "req_1", Data: Facts{"tool": "read", "reason": "timeout", "pruner_duration_ms": int64(5), "message": "late"}},
+	assert.Equal(t, []Event{
+		{Name: "pruner.timeout", Level: LevelWarn, RequestID: "req_1", Data: Facts{"tool": "read", "pruner_duration_ms": int64(5)}},
+		{Name: "pruner.call_failed", Level: LevelWarn, RequestID: "req_1", Data: Facts{"tool": "read", "reason": "timeout", "pruner_duration_ms": int64(5), "message": "late"}},
 	}, events, "the specific event comes first, and each takes only its own fields")
 	assert.Equal(t, map[string]any{
 		"attempted": true, "applied": false, "fallback": true, "reason": "pruner_error",
@@ -114,7 +112,7 @@ func TestCancelledContextDoesNotWedge(t *testing.T) {
 
 func TestPanickingHooksDoNotWedge(t *testing.T) {
 	m := newRequest(t, Hooks{
-		Emit: func(event.Event) { panic("the log is broken") },
+		Emit: func(Event) { panic("the log is broken") },
 		Set:  func(string, any) { panic("so is the metadata") },
 	})
 	for _, trigger := range []Trigger{Accept, ArgumentsValid, ToolSucceeded, OutputCaptured, NoQuestion, Written} {
@@ -124,17 +122,17 @@ func TestPanickingHooksDoNotWedge(t *testing.T) {
 }
 
 func TestACancelledRequestIsAnOrdinaryEnd(t *testing.T) {
-	for reason, level := range map[string]event.Level{"cancelled": event.Info, "panic": event.Error} {
-		e := event.New("tool.internal_error", "req_1", Facts{"reason": reason})
+	for reason, level := range map[string]Level{"cancelled": LevelInfo, "panic": LevelError} {
+		e := NewEvent("tool.internal_error", "req_1", Facts{"reason": reason})
 		assert.Equal(t, level, e.Level, reason)
 	}
 }
 
 func TestEventCheckNamesTheField(t *testing.T) {
-	require.NoError(t, event.New("tool.exec_ok", "", Facts{"tool": "read", "duration_ms": 1, "bytes": 2}).Check())
-	require.ErrorContains(t, event.New("tool.exec_ok", "", Facts{"tool": "read", "bytes": 2}).Check(), `lacks the field "duration_ms"`)
-	require.ErrorContains(t, event.Event{Name: "tool.exec_ok", Data: Facts{"tool": "", "duration_ms": 1, "bytes": 2, "path": "x"}}.Check(), `a field "path"`)
-	require.ErrorContains(t, event.Event{Name: "tool.nothing"}.Check(), "in no schema")
+	require.NoError(t, NewEvent("tool.exec_ok", "", Facts{"tool": "read", "duration_ms": 1, "bytes": 2}).Check())
+	require.ErrorContains(t, NewEvent("tool.exec_ok", "", Facts{"tool": "read", "bytes": 2}).Check(), `lacks the field "duration_ms"`)
+	require.ErrorContains(t, Event{Name: "tool.exec_ok", Data: Facts{"tool": "", "duration_ms": 1, "bytes": 2, "path": "x"}}.Check(), `a field "path"`)
+	require.ErrorContains(t, Event{Name: "tool.nothing"}.Check(), "in no schema")
 }
 
 // Machines share looplab's maps of the table, and nothing else: under the race detector this fails if one of them writes.
@@ -174,7 +172,7 @@ func TestAMachineCostsAFewAllocations(t *testing.T) {
 // is on the stack when the step's events are emitted.
 func TestEveryStepIsFiredThroughLooplab(t *testing.T) {
 	emitted := 0
-	m := newRequest(t, Hooks{Emit: func(event.Event) {
+	m := newRequest(t, Hooks{Emit: func(Event) {
 		emitted++
 		assert.True(t, onStack("github.com/looplab/fsm.(*FSM).Event"), "the engine is looplab's")
 	}})

@@ -8,6 +8,9 @@
 //
 // Two similar terms: a trigger moves a machine (looplab calls it an event); an event is a
 // structured log line.
+//
+// An event's schema says which facts it takes. An EventLog writes events without making a request wait: a separate
+// goroutine encodes and writes them, so that a client that does not read our standard error cannot stop the server.
 package fsm
 
 import (

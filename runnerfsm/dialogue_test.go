@@ -20,7 +20,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
@@ -171,7 +170,7 @@ func (d *dialogue) play(t *testing.T) runnerfsm.Result {
 		Settings:     inject.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
 		StartTimeout: d.duration(t, "start-timeout"), Keeper: []string{self, "keep"}, Signals: signals,
 		Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
-		Emit: func(e event.Event) { assert.Empty(t, e.RequestID, "a run's events are the process's own") },
+		Emit: func(e fsm.Event) { assert.Empty(t, e.RequestID, "a run's events are the process's own") },
 	})
 	require.NoError(t, err)
 	return result

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
@@ -304,7 +303,7 @@ func (h *owned) stop() ending {
 	if killed {
 		h.escalated = true
 		waited := min(time.Since(began), h.options.ShutdownTimeout)
-		h.Emit(event.New("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": waited.Milliseconds()}))
+		h.Emit(fsm.NewEvent("mcp_pruner.kill_escalated", "", fsm.Facts{"timeout_ms": waited.Milliseconds()}))
 		h.server.Kill()
 	}
 	signal, code := h.server.Ending()

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
@@ -86,7 +85,7 @@ func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
 			Settings:     inject.Settings{Env: d.env, Dir: d.work, Root: d.work, Beside: d.in("bin")},
 			StartTimeout: d.duration(t, "start-timeout"), Keeper: []string{self, "keep"}, Signals: signals,
 			Stdin: strings.NewReader(d.stdin), Stdout: &interrupter{&d.stdout, d.keys["interrupt"], signals}, Stderr: &d.stderr,
-			Emit: func(e event.Event) { d.log(t, e) },
+			Emit: func(e fsm.Event) { d.log(t, e) },
 		},
 		ShutdownTimeout: d.duration(t, "shutdown-timeout"), HealthEvery: 100 * time.Millisecond, ServerLog: log,
 		SilentFor: d.duration(t, "silent-for"),
@@ -101,7 +100,7 @@ func (d *httpDialogue) play(t *testing.T) runnerfsm.Result {
 	return result
 }
 
-func (d *httpDialogue) log(t *testing.T, e event.Event) {
+func (d *httpDialogue) log(t *testing.T, e fsm.Event) {
 	assert.NoError(t, e.Check())
 	assert.Empty(t, e.RequestID, "a run's events are the process's own")
 	fmt.Fprintln(&d.events, e.Name)

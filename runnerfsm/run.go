@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
@@ -41,7 +40,7 @@ type Options struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // of the client; safe for concurrent use
 	Notes          io.Writer // takes whole lines for a person, of this program's own; nil: Stderr
-	Emit           func(event.Event)
+	Emit           func(fsm.Event)
 }
 
 // Result is the result of a run.
@@ -99,7 +98,7 @@ func newRun(o Options) *run {
 // drive takes a run through its machine.
 func (r *run) drive(ctx context.Context, table *fsm.Definition, handlers map[fsm.State]handler) (Result, error) {
 	// A process's own events have no request id; the run's id is for its trace only.
-	m := table.New(r.ID, fsm.Hooks{Emit: func(e event.Event) {
+	m := table.New(r.ID, fsm.Hooks{Emit: func(e fsm.Event) {
 		e.RequestID = ""
 		r.Emit(e)
 	}})

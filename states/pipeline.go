@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
@@ -42,10 +41,10 @@ type Pipeline struct {
 	// that it brings one back. Nil: every text may be replaced.
 	Printed func(text string) bool
 
-	Emit    func(event.Event) // called with every event; nil: events are dropped
-	SyncLog func()            // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
-	Now     func() time.Time  // nil: time.Now
-	NewID   func() string     // request ids; nil: random
+	Emit    func(fsm.Event)  // called with every event; nil: events are dropped
+	SyncLog func()           // waits, for a bounded time, until all events so far are written; nil: nothing to wait for
+	Now     func() time.Time // nil: time.Now
+	NewID   func() string    // request ids; nil: random
 
 	Observers []Observer     // notified of every call
 	Closers   []func() error // called when the server ends, after the last call

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
@@ -226,7 +225,7 @@ func TestTheOrderOfTheRowsIsTheOrderOfTheConditions(t *testing.T) {
 func TestCancellationReachesTheTool(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := newPipeline(nil)
-	p.Emit = func(e event.Event) {
+	p.Emit = func(e fsm.Event) {
 		if e.Name == "tool.exec_start" {
 			cancel()
 		}
@@ -240,7 +239,7 @@ func TestCancellationReachesTheTool(t *testing.T) {
 func TestABrokenLogChangesNothing(t *testing.T) {
 	for name, play := range scenarios() {
 		quiet, broken := newPipeline(nil), newPipeline(nil)
-		broken.Emit = func(event.Event) { panic("disk full") }
+		broken.Emit = func(fsm.Event) { panic("disk full") }
 		assert.Equal(t, way(play(quiet)), way(play(broken)), name)
 	}
 }
@@ -377,7 +376,7 @@ func TestNamesInPathsStayWhole(t *testing.T) {
 
 func TestTheLogCutsWhatAClientSent(t *testing.T) {
 	long := strings.Repeat("é", 1000)
-	p, logged := newPipeline(nil), event.Event{}
+	p, logged := newPipeline(nil), fsm.Event{}
 	p.Tools[0].Check = func(map[string]any) (tools.Call, []tools.Issue) {
 		var issues []tools.Issue
 		for i := range 1000 {
@@ -385,7 +384,7 @@ func TestTheLogCutsWhatAClientSent(t *testing.T) {
 		}
 		return nil, issues
 	}
-	p.Emit = func(e event.Event) { logged = e }
+	p.Emit = func(e fsm.Event) { logged = e }
 	call := p.Run(t.Context(), echoRequest(nil))
 	assert.Len(t, call.Answer().Issues, 1000, "the answer has all of them")
 	require.Equal(t, "tool.request_invalid", logged.Name)

@@ -3,7 +3,7 @@ package trace
 import (
 	"errors"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // Head is the state of the chain of one process. If it is kept where the audited agent cannot write, it proves that no
@@ -17,8 +17,8 @@ type Head struct {
 }
 
 // Event returns the head as the event log has it.
-func (h Head) Event() event.Event {
-	return event.New("mcp_pruner.trace_head", "", event.Facts{"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final})
+func (h Head) Event() fsm.Event {
+	return fsm.NewEvent("mcp_pruner.trace_head", "", fsm.Facts{"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final})
 }
 
 // Heads is a place that keeps heads. The tests of assemble/stores have those that every such place passes.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // SchemaVersion is the version of the record format. Versions 1 and 2 are those of programs before the first release.
@@ -199,7 +198,7 @@ func headsOf(d *fsm.Definition) []head {
 		h := head{Step: Step{From: row.From, Trigger: row.Trigger, To: row.To, Row: row.Spec, Events: strings.Fields(row.Events)}}
 		h.head = string(h.appendHead(nil))
 		for _, name := range h.Events {
-			schema := event.Lookup(name)
+			schema := fsm.LookupEvent(name)
 			h.gives = h.gives || slices.Contains(schema.Names, "code") || slices.Contains(schema.Names, "reason")
 		}
 		list = append(list, h)
@@ -229,7 +228,7 @@ func (h *head) why(s *fsm.Step) string {
 
 // whyOf returns the code or reason of an event. A value that is not a plain code is
 // omitted, because it may quote the content of the request.
-func whyOf(e event.Event) string {
+func whyOf(e fsm.Event) string {
 	for _, field := range []string{"code", "reason"} {
 		if s, _ := e.Data[field].(string); IsCode(s) {
 			return s

@@ -3,7 +3,7 @@ package clearing
 import (
 	"context"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
@@ -31,6 +31,6 @@ func (e *Engine) Opencode(ctx context.Context, folder, session string, messages 
 // Tell emits the event of what was cleared anew, if anything.
 func (e *Engine) Tell(api string, c *wire.Conversation, o Outcome) {
 	if o.Fresh > 0 {
-		e.Machine.Emit(event.New("proxy.cleared", "", event.Facts{"api": api, "session": c.Session, "results": o.Fresh, "message": o.Why}))
+		e.Machine.Emit(fsm.NewEvent("proxy.cleared", "", fsm.Facts{"api": api, "session": c.Session, "results": o.Fresh, "message": o.Why}))
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
@@ -53,7 +53,7 @@ func TestOpencodeMessages(t *testing.T) {
 	index := archive.Index{State: t.TempDir()}
 	folder := t.TempDir()
 	ask := func(messages []byte) (map[string]string, error) {
-		e := &clearing.Engine{Store: store, Index: clearing.Files{Index: index}, Machine: existing.Machine{Emit: func(event.Event) {}},
+		e := &clearing.Engine{Store: store, Index: clearing.Files{Index: index}, Machine: existing.Machine{Emit: func(fsm.Event) {}},
 			Runs: clearing.NewRuns(nil, nil, "", time.Now), Policy: planner.DefaultPolicy(), Clears: true, Now: time.Now}
 		return e.Opencode(t.Context(), folder, "ses_1", messages)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
@@ -20,7 +19,7 @@ const idle = time.Hour
 // run in progress is in the trace, so that a killed proxy's runs are recorded as interrupted.
 type Runs struct {
 	definition *fsm.Definition
-	emit       func(event.Event)
+	emit       func(fsm.Event)
 	trace      *trace.File // nil: runs are not recorded
 	version    string
 	now        func() time.Time
@@ -41,7 +40,7 @@ type sessionRun struct {
 }
 
 // NewRuns returns no runs yet. file may be nil: runs are then not recorded.
-func NewRuns(emit func(event.Event), file *trace.File, version string, now func() time.Time) *Runs {
+func NewRuns(emit func(fsm.Event), file *trace.File, version string, now func() time.Time) *Runs {
 	return &Runs{definition: fsm.MustCompile(fsm.RunTable()), emit: emit, trace: file, version: version, now: now, going: make(map[string]*sessionRun)}
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
@@ -374,7 +374,7 @@ func (e *Engine) LeaveAlone(ctx context.Context, api, session string, why Refusa
 	if !e.Runs.alone.add(mark) {
 		return nil // another request of it was refused at the same time
 	}
-	e.Machine.Emit(event.New("proxy.left_alone", "", event.Facts{"api": api, "session": session, "message": mark.Detail}))
+	e.Machine.Emit(fsm.NewEvent("proxy.left_alone", "", fsm.Facts{"api": api, "session": session, "message": mark.Detail}))
 	return e.Store.AddMark(ctx, mark)
 }
 

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -19,7 +18,7 @@ type Machine struct {
 	Client    string
 	Session   *states.Session // nil: the results belong to none
 	Keep      func(ctx context.Context, text string) (id string, err error)
-	Emit      func(event.Event) // nil: none
+	Emit      func(fsm.Event)   // nil: none
 	Observers []states.Observer // of the delivery: trace, ledger
 	Back      string            // the command that recovers a text, without the id; "": DefaultBack
 }

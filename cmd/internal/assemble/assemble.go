@@ -13,7 +13,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
@@ -27,7 +26,7 @@ type Options struct {
 	Settings settings.Settings
 	Env      []string // of the process; commands get it without the withheld variables
 	Version  string
-	Emit     func(event.Event)
+	Emit     func(fsm.Event)
 	Sync     func() // waits, for a bounded time, until the log has all events emitted so far; nil: Emit writes at once
 
 	Transport string // stdio or http, in records and telemetry
@@ -90,7 +89,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 
 // warn returns a function that writes a message for the operator into the event log.
 func warn(o Options) func(message string) {
-	return func(m string) { o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": m})) }
+	return func(m string) { o.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": m})) }
 }
 
 // openStore opens the store of originals.

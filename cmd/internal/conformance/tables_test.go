@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // machine is the transcription of a machine.
@@ -168,7 +167,7 @@ func reversed(events string) string {
 
 func TestEventsEqualTheDesign(t *testing.T) {
 	var have, want []string
-	for _, s := range event.Schemas() {
+	for _, s := range fsm.EventSchemas() {
 		have = append(have, fmt.Sprintf("%s %s [%s]", s.Name, s.Level, s.Fields))
 	}
 	for _, r := range readSpec(t, "events.md").rows {
@@ -202,7 +201,7 @@ func TestEveryEventIsEmittedSomewhere(t *testing.T) {
 			emitted = append(emitted, strings.Fields(r.Events)...)
 		}
 	}
-	for _, s := range event.Schemas() {
+	for _, s := range fsm.EventSchemas() {
 		assert.Contains(t, emitted, s.Name)
 	}
 }

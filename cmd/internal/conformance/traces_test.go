@@ -22,7 +22,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -66,7 +65,7 @@ type trace struct {
 	machine  *fsm.Machine
 	pruning  states.PruningMetadata
 	response string
-	emitted  []event.Event // of the last request
+	emitted  []fsm.Event // of the last request
 }
 
 // knobs are the settings of a trace file's settings section.
@@ -165,7 +164,7 @@ func (r *trace) newServer(t *testing.T, root string, k knobs, answers []string, 
 			Machine: fsm.MustCompile(table), Tools: append(offered, faultTool()),
 			Pruner: newTracePruner(t, k, answers), RepeatRaw: k.repeat, MaxPruneBytes: k.limit, FieldErrors: k.limit > 0,
 			Now: now, NewID: func() string { return "req_1" },
-			Emit: func(e event.Event) {
+			Emit: func(e fsm.Event) {
 				r.emitted = append(r.emitted, e)
 				if e.Name == k.cancelAt {
 					cancel()
@@ -258,7 +257,7 @@ func (r *trace) compare(t *testing.T, file string) {
 // a panic has the stack of the handler that panicked.
 func (r *trace) checkEmitted(t *testing.T) {
 	t.Helper()
-	var want []event.Event
+	var want []fsm.Event
 	for _, s := range r.machine.Steps() {
 		want = append(want, s.Events...)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -19,7 +19,7 @@ import (
 type records struct {
 	log       *os.File
 	trace     *trace.File
-	write     func(event.Event)
+	write     func(fsm.Event)
 	observers []states.Observer
 }
 
@@ -52,11 +52,11 @@ func (r *records) openLog(dir string) {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
-		r.log, r.write = f, event.NewLog(f, event.Info)
+		r.log, r.write = f, fsm.JSONSink(f, fsm.LevelInfo)
 	}
 }
 
-func (r *records) emit(e event.Event) {
+func (r *records) emit(e fsm.Event) {
 	if r.write != nil {
 		r.write(e)
 	}

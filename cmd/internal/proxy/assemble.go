@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
@@ -43,7 +43,7 @@ func serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *server
 
 // assembleProxy creates the proxy's parts. Without a ledger everything passes through: a broken ledger must not stop an
 // agent. sync waits until the log has all events emitted so far.
-func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o Options, emit func(event.Event), sync func()) (*server, func()) {
+func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o Options, emit func(fsm.Event), sync func()) (*server, func()) {
 	told := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Token: c.MetricsToken, Env: p.Env, Version: o.Version, Emit: emit})
 	closeTelemetry := func() {
 		if told.Close != nil {
@@ -156,7 +156,7 @@ func openTrace(door stores.Door, beside string) *trace.File {
 	}
 	file, err := door.TraceAt(path)
 	if err != nil {
-		door.Emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": fmt.Sprintf("%s: %v", path, err)}))
+		door.Emit(fsm.NewEvent("mcp_pruner.trace_failed", "", fsm.Facts{"message": fmt.Sprintf("%s: %v", path, err)}))
 		return nil
 	}
 	return file

@@ -15,8 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
@@ -143,10 +142,10 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
+	logs := fsm.NewEventLog(p.Stderr, fsm.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(time.Second)
 	warn := func(message string) {
-		logs.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": message}))
+		logs.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": message}))
 	}
 	gate, closeGate, err := stores.Entry{Program: "proxy", Door: o.Door, Store: o.Store, Failed: warn}.Open(ctx, p.Lookup)
 	if err != nil {
@@ -181,7 +180,7 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	handler.stop = stop
 	graceful, err := serve(ctx, p.Hurry, l, handler, o.Door.Drain)
 	end()
-	logs.Emit(event.New("mcp_pruner.stopped", "", event.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))
+	logs.Emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))
 	return err
 }
 
@@ -206,15 +205,15 @@ func announce(p command.Process, l net.Listener) (access secret.Secret, file str
 	if err := access.WriteURL(file, address); err != nil {
 		return "", "", fmt.Errorf("write the address of the proxy: %w", err)
 	}
-	logs := eventlog.New(p.Stderr, event.Debug)
-	logs.Emit(event.New("proxy.ready", "", event.Facts{"url": address + "/" + secret.Mask, "url_file": file}))
+	logs := fsm.NewEventLog(p.Stderr, fsm.LevelDebug)
+	logs.Emit(fsm.NewEvent("proxy.ready", "", fsm.Facts{"url": address + "/" + secret.Mask, "url_file": file}))
 	logs.Close(time.Second)
 	return access, file, nil
 }
 
 // announceShared prints the address of a proxy whose callers have credentials of their own, whatever the log level.
 func announceShared(p command.Process, scheme string, l net.Listener) {
-	logs := eventlog.New(p.Stderr, event.Debug)
-	logs.Emit(event.New("proxy.ready", "", event.Facts{"url": scheme + "://" + l.Addr().String()}))
+	logs := fsm.NewEventLog(p.Stderr, fsm.LevelDebug)
+	logs.Emit(fsm.NewEvent("proxy.ready", "", fsm.Facts{"url": scheme + "://" + l.Addr().String()}))
 	logs.Close(time.Second)
 }

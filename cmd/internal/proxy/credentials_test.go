@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
@@ -30,7 +30,7 @@ var credentials = map[string]string{
 // reaches its own provider or nobody, and its own it reaches in the form in which that provider's clients send it.
 func TestEachCredentialAtEachAddress(t *testing.T) {
 	var reached []string
-	s := newServer(nil, nil, func(event.Event) {})
+	s := newServer(nil, nil, func(fsm.Event) {})
 	s.proxy.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 		reached = append(reached, r.URL.Host)
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}")), Header: http.Header{}, Request: r}, nil
@@ -83,9 +83,9 @@ func TestNoCredentialOfOursGoesOn(t *testing.T) {
 	to, err := url.Parse(up.URL)
 	require.NoError(t, err)
 	own, key := string(secret.New()), auth.NewKey()
-	alone := newServer(to, nil, func(event.Event) {})
+	alone := newServer(to, nil, func(fsm.Event) {})
 	alone.secret = secret.Secret(own)
-	shared := newServer(to, nil, func(event.Event) {})
+	shared := newServer(to, nil, func(fsm.Event) {})
 	shared.access, shared.gate = web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}, &auth.Gate{Door: "proxy", Methods: []auth.Method{auth.Token("t0ken=="), auth.Token(key)}}
 	for _, c := range []struct {
 		server              *server

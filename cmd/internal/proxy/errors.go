@@ -7,13 +7,13 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // unreachable answers with an error of the proxy's own when the upstream cannot be reached.
 func (s *server) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
-		s.emit(event.New("proxy.upstream_failed", "", event.Facts{"message": "the upstream cannot be reached: " + failure(err)}))
+		s.emit(fsm.NewEvent("proxy.upstream_failed", "", fsm.Facts{"message": "the upstream cannot be reached: " + failure(err)}))
 	}
 	refuse(w, r, http.StatusBadGateway, "the upstream cannot be reached")
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
@@ -23,7 +23,7 @@ func TestACallersKeyStaysHere(t *testing.T) {
 	defer up.Close()
 	to, err := url.Parse(up.URL)
 	require.NoError(t, err)
-	s := newServer(to, nil, func(event.Event) {})
+	s := newServer(to, nil, func(fsm.Event) {})
 	s.gate, s.access = &auth.Gate{Door: "proxy", Methods: []auth.Method{auth.Token("t0ken")}}, web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}
 	key := auth.NewKey()
 	ask := func(path string, headers ...string) int {
@@ -60,7 +60,7 @@ func TestACallersKeyStaysHere(t *testing.T) {
 
 // Whoever looks after the proxy learns without a credential that it runs, and that it ends.
 func TestProbesOfAProxy(t *testing.T) {
-	s := newServer(nil, nil, func(event.Event) {})
+	s := newServer(nil, nil, func(fsm.Event) {})
 	s.gate, s.access = &auth.Gate{Methods: []auth.Method{auth.Token("t0ken")}}, web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}
 	get := func(path string) int {
 		w := httptest.NewRecorder()

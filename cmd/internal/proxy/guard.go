@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
@@ -59,7 +59,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.R
 		return r, true
 	}
 	if s.refusals.first(reason) {
-		s.emit(event.New("proxy.refused", "", event.Facts{"reason": reason, "message": message}))
+		s.emit(fsm.NewEvent("proxy.refused", "", fsm.Facts{"reason": reason, "message": message}))
 	}
 	r.URL.Path = "" // what was not admitted may hold a part of the secret
 	refuse(w, r, status, message)

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 )
 
@@ -42,7 +42,7 @@ var tryAgainAfter = 2 * time.Second
 // health records whether the ledger works. If it does not, nothing new is pruned or cleared, for any session, until it works
 // again.
 type health struct {
-	emit     func(event.Event)
+	emit     func(fsm.Event)
 	open     func(context.Context) (*work, error) // nil: there is nothing to open
 	policy   Policy
 	ledger   string
@@ -75,7 +75,7 @@ func (h *health) failed(w *work, err error) {
 	if !first {
 		return
 	}
-	h.emit(event.New("ledger.failed", "", event.Facts{"message": h.why + "; nothing is pruned or cleared until the ledger works again"}))
+	h.emit(fsm.NewEvent("ledger.failed", "", fsm.Facts{"message": h.why + "; nothing is pruned or cleared until the ledger works again"}))
 }
 
 // works switches them on again.
@@ -86,7 +86,7 @@ func (h *health) works() {
 		return
 	}
 	h.why = ""
-	h.emit(event.New("ledger.restored", "", event.Facts{"message": "the ledger works again, and so do pruning and clearing"}))
+	h.emit(fsm.NewEvent("ledger.restored", "", fsm.Facts{"message": "the ledger works again, and so do pruning and clearing"}))
 }
 
 // due reports whether the ledger works, or this request is the one that tries it again.

@@ -29,7 +29,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
@@ -163,7 +162,7 @@ func TestRunsOfAKilledProxyAreRecorded(t *testing.T) {
 func TestTheLogHasTheFirstHeadBeforeTheTraceHasALine(t *testing.T) {
 	dir := t.TempDir()
 	var heads, synced int
-	emit := func(e event.Event) {
+	emit := func(e fsm.Event) {
 		if e.Name == "mcp_pruner.trace_head" {
 			heads++
 		}
@@ -190,7 +189,7 @@ func TestTheLogHasTheFirstHeadBeforeTheTraceHasALine(t *testing.T) {
 func TestTheLogHasTheCallsOfARequestBeforeItIsSent(t *testing.T) {
 	var mu sync.Mutex
 	var emitted, logged []string
-	emit := func(e event.Event) {
+	emit := func(e fsm.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		emitted = append(emitted, e.Name)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
@@ -20,7 +20,7 @@ import (
 type note struct {
 	path string // "": nothing is recorded
 	done atomic.Bool
-	emit func(event.Event)
+	emit func(fsm.Event)
 }
 
 // newFile returns an error if something has the path already, be it only a link that leads nowhere.
@@ -43,10 +43,10 @@ func (n *note) take(r *http.Request, a *wire.API, body []byte) {
 		return
 	}
 	if err := (parts.Request{API: a.Name, Body: body}).Save(n.path); err != nil {
-		n.emit(event.New("mcp_pruner.warning", "", event.Facts{"message": fmt.Sprintf("the request for --note is not recorded: %v", err)}))
+		n.emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": fmt.Sprintf("the request for --note is not recorded: %v", err)}))
 		return
 	}
-	n.emit(event.New("proxy.noted", "", event.Facts{"api": a.Name, "file": n.path}))
+	n.emit(fsm.NewEvent("proxy.noted", "", fsm.Facts{"api": a.Name, "file": n.path}))
 }
 
 // begins reports whether a request asks for the first turn of a conversation. Helper requests, for a title or as a probe, have none

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
@@ -52,7 +52,7 @@ func (s *stranger) got() string {
 // ownProxy is a proxy of the user's, which proves itself by a key.
 func ownProxy(t *testing.T, key secret.Proof) (h *server, address string) {
 	t.Helper()
-	h = newServer(nil, nil, func(event.Event) {})
+	h = newServer(nil, nil, func(fsm.Event) {})
 	h.secret, h.prover = "mcpp_x", prover{key, secret.NewNonce()}
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)

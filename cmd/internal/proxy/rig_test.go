@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
@@ -104,7 +104,7 @@ func newRig(t testing.TB, file string, mode Policy) *rig {
 	r.store, err = store.OpenLedger(store.LedgerFile{File: file, Patience: patience})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.store.Close() })
-	emit := func(e event.Event) {
+	emit := func(e fsm.Event) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.events = append(r.events, e.Name)

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
-func newServer(upstream *url.URL, r *clearing.Runs, emit func(event.Event)) *server {
+func newServer(upstream *url.URL, r *clearing.Runs, emit func(fsm.Event)) *server {
 	s := &server{upstream: upstream, runs: r, patience: decideWithin, emit: emit, health: health{emit: emit, retry: tryAgainAfter}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
@@ -101,7 +101,7 @@ func (s *server) target(r *http.Request) (to target, why string) {
 
 // misdirected refuses a request that names no single provider. It is sent nowhere.
 func (s *server) misdirected(w http.ResponseWriter, r *http.Request, why string) {
-	s.emit(event.New("proxy.refused", "", event.Facts{"reason": "misdirected", "message": why}))
+	s.emit(fsm.NewEvent("proxy.refused", "", fsm.Facts{"reason": "misdirected", "message": why}))
 	refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("%s %s is sent nowhere, because %s; a key must not reach another company. "+
 		"To send every request to one address, start the proxy with --upstream URL", r.Method, r.URL.Path, why))
 }

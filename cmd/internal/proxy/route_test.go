@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // roundTripper is a transport that is a function.
@@ -95,8 +95,8 @@ var routed = []struct{ method, path, headers, host string }{
 func TestEachKeyReachesItsProviderOnly(t *testing.T) {
 	var mu sync.Mutex
 	var reached []*http.Request
-	var events []event.Event
-	s := newServer(nil, nil, func(e event.Event) {
+	var events []fsm.Event
+	s := newServer(nil, nil, func(e fsm.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		events = append(events, e)

@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
@@ -20,7 +20,7 @@ type Running struct {
 }
 
 // Start starts a proxy, on any free port unless the options name one.
-func Start(ctx context.Context, p command.Process, o Options, emit func(event.Event)) (*Running, error) {
+func Start(ctx context.Context, p command.Process, o Options, emit func(fsm.Event)) (*Running, error) {
 	config, _, err := settings.Load(settings.Stdio, nil, p.Lookup)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -47,7 +47,7 @@ type server struct {
 	patience   time.Duration
 	note       note
 	stop       func() // ends the process as a signal does; nil: no request can
-	emit       func(event.Event)
+	emit       func(fsm.Event)
 	feeding    sync.WaitGroup
 	proxy      *httputil.ReverseProxy
 }
@@ -108,7 +108,7 @@ func (s *server) received(r *http.Request, x *exchange, body []byte) *received {
 		}
 		s.feeding.Go(func() {
 			if err := x.engine.LeaveAlone(ctx, x.api.Name, x.session, why); err != nil {
-				s.emit(event.New("mcp_pruner.warning", "", event.Facts{"message": "a session is left alone until this process ends, because that cannot be stored: " + err.Error()}))
+				s.emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": "a session is left alone until this process ends, because that cannot be stored: " + err.Error()}))
 			}
 		})
 	}}
@@ -120,7 +120,7 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 	defer func() {
 		if p := recover(); p != nil {
 			x = nil
-			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "panic"}))
+			s.emit(fsm.NewEvent("proxy.passed_through", "", fsm.Facts{"api": a.Name, "reason": "panic"}))
 		}
 	}()
 	if s.note.waits() {
@@ -131,7 +131,7 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 	}
 	c, err := a.Parse(body)
 	if err != nil {
-		s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "not_understood"}))
+		s.emit(fsm.NewEvent("proxy.passed_through", "", fsm.Facts{"api": a.Name, "reason": "not_understood"}))
 		return nil
 	}
 	c.Alias(r.Header.Get("X-Session-Id")) // opencode's session id
@@ -165,7 +165,7 @@ func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, clie
 	o, err := w.engine.Rewrite(ctx, c, client, !a.Counts)
 	if err != nil {
 		if s.refusals.first("store_failed") {
-			s.emit(event.New("proxy.passed_through", "", event.Facts{"api": a.Name, "reason": "store_failed", "message": err.Error()}))
+			s.emit(fsm.NewEvent("proxy.passed_through", "", fsm.Facts{"api": a.Name, "reason": "store_failed", "message": err.Error()}))
 		}
 		if ctx.Err() == nil { // it did answer, with an error
 			s.health.failed(w, err)

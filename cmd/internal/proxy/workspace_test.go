@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // A ChatGPT login's requests go to the address of its workspace, for which chatgpt.com is asked once, with the same login. A
@@ -46,7 +46,7 @@ func TestWorkspaceOfALogin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked, sent []*http.Request
-			s := newServer(nil, nil, func(event.Event) {})
+			s := newServer(nil, nil, func(fsm.Event) {})
 			s.proxy.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 				res := &http.Response{StatusCode: 200, Body: http.NoBody, Header: http.Header{}, Request: r}
 				if r.URL.String() != "https://chatgpt.com/backend-api/wham/accounts/check" {
@@ -91,7 +91,7 @@ func TestWorkspaceOfALogin(t *testing.T) {
 // Another login of the same account is asked about anew, and a refusal of the model's own address arrives as it is.
 func TestARenewedLoginIsAskedAboutAgain(t *testing.T) {
 	asked := 0
-	s := newServer(nil, nil, func(event.Event) {})
+	s := newServer(nil, nil, func(fsm.Event) {})
 	s.proxy.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 		res := &http.Response{StatusCode: 401, Body: io.NopCloser(strings.NewReader("expired")), Header: http.Header{}, Request: r}
 		if strings.HasSuffix(r.URL.Path, "/check") {

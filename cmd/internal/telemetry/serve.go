@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // serveMetrics serves GET /metrics at an address. It returns the observer that fills the metrics.
@@ -36,7 +36,7 @@ func serveMetrics(o Options) (*metrics, func() error, error) {
 		_, err := web.Serve(ctx, s, l, func() bool { return true }) // a scrape in progress is not waited for
 		served <- err
 	}()
-	o.Emit(event.New("mcp_pruner.metrics_ready", "", event.Facts{"url": "http://" + l.Addr().String() + "/metrics"}))
+	o.Emit(fsm.NewEvent("mcp_pruner.metrics_ready", "", fsm.Facts{"url": "http://" + l.Addr().String() + "/metrics"}))
 	return m, func() error {
 		end()
 		return <-served

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
@@ -17,7 +17,7 @@ type Options struct {
 	Env       []string // contains OpenTelemetry's variables
 	Version   string   // of this program
 	Transport string   // transport of the calls: pipe or tcp; "": the calls are not MCP
-	Emit      func(event.Event)
+	Emit      func(fsm.Event)
 }
 
 // endWithin is the time limit for shutting down, because the client waits for it.
@@ -36,7 +36,7 @@ type Telemetry struct {
 // tools must work without telemetry.
 func Open(o Options) (t Telemetry) {
 	warn := func(err error) {
-		o.Emit(event.New("mcp_pruner.warning", "", event.Facts{"message": "telemetry: " + err.Error()}))
+		o.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": "telemetry: " + err.Error()}))
 	}
 	var ends []func() error
 	if o.Metrics != "" {

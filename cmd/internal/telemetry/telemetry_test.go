@@ -17,7 +17,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry/telemetrytest"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -29,16 +28,16 @@ const secret = telemetrytest.Secret
 // eventLog keeps events.
 type eventLog struct {
 	mu     sync.Mutex
-	events []event.Event
+	events []fsm.Event
 }
 
-func (l *eventLog) emit(e event.Event) {
+func (l *eventLog) emit(e fsm.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.events = append(l.events, e)
 }
 
-func (l *eventLog) first(name string) event.Facts {
+func (l *eventLog) first(name string) fsm.Facts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.events {
@@ -117,9 +116,9 @@ func call(p *states.Pipeline, s *states.Session, args map[string]any, parent str
 }
 
 func TestNothingIsObservedUnlessItIsAskedFor(t *testing.T) {
-	assert.Zero(t, Open(Options{Emit: func(event.Event) {}}))
+	assert.Zero(t, Open(Options{Emit: func(fsm.Event) {}}))
 	for _, off := range []string{"OTEL_SDK_DISABLED=true", "OTEL_TRACES_EXPORTER=none"} {
-		assert.Zero(t, Open(Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", off}, Emit: func(event.Event) {}}), off)
+		assert.Zero(t, Open(Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", off}, Emit: func(fsm.Event) {}}), off)
 	}
 }
 

@@ -20,8 +20,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -140,7 +139,7 @@ func (f *gatewayFlags) report(ctx context.Context, p command.Process, path strin
 
 // serve serves the upstreams' tools, over HTTP where flags are given.
 func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string, flags map[string]string) error {
-	open := func(emit func(event.Event)) (*offered, error) {
+	open := func(emit func(fsm.Event)) (*offered, error) {
 		var tell atomic.Pointer[func(lists ...string)]
 		g, err := f.openWith(p, path, flags == nil, note(emit), func(lists ...string) {
 			if changed := tell.Load(); changed != nil {
@@ -160,7 +159,7 @@ func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string
 		}, nil
 	}
 	if flags != nil {
-		return command.Exit(overHTTP{door: "gateway", tools: true, other: open}.serve(ctx, p, flags, eventlog.JSON))
+		return command.Exit(overHTTP{door: "gateway", tools: true, other: open}.serve(ctx, p, flags, fsm.LogJSON))
 	}
 	return command.Exit(serveStdio(ctx, p, open))
 }
@@ -220,10 +219,10 @@ func readConfig(p command.Process, path string, overStdio bool) ([]byte, error) 
 }
 
 // note turns notes about upstream servers into events. With a nil emit they are dropped.
-func note(emit func(event.Event)) func(string, map[string]any) {
+func note(emit func(fsm.Event)) func(string, map[string]any) {
 	return func(name string, facts map[string]any) {
 		if emit != nil {
-			emit(event.New(name, "", facts))
+			emit(fsm.NewEvent(name, "", facts))
 		}
 	}
 }

@@ -18,14 +18,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 )
 
 // httpCommand returns the verb serve.
 func httpCommand(p command.Process) *cobra.Command {
-	format := eventlog.JSON
+	format := fsm.LogJSON
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve over HTTP on this machine, to any number of clients",
@@ -43,7 +41,7 @@ nothing is pruned.`,
 			return command.Exit(overHTTP{door: "serve", tools: true}.serve(c.Context(), p, settings.Given(c.Flags(), settings.HTTP), format))
 		},
 	}
-	c.Flags().Var(command.Choice(&format, eventlog.JSON, eventlog.Text), "log-format", "of the events on standard error")
+	c.Flags().Var(command.Choice(&format, fsm.LogJSON, fsm.LogText), "log-format", "of the events on standard error")
 	settings.AddFlags(c.Flags(), settings.HTTP)
 	return command.EndsItself(c)
 }
@@ -62,11 +60,11 @@ type overHTTP struct {
 }
 
 // serve serves until ctx ends and returns the exit code.
-func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string]string, format eventlog.Format) int {
+func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string]string, format fsm.LogFormat) int {
 	started := time.Now()
 	config, err := o.load(flags, settings.FromEnv(p.Env))
 	o.boundMemory(p, config)
-	logs := eventlog.NewAs(format, p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
+	logs := fsm.NewEventLogAs(format, p.Stderr, fsm.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
 	var s parts
@@ -78,17 +76,17 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 		defer s.close()
 	}
 	if err != nil {
-		emit(event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
+		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
 		return command.Usage
 	}
 	reportStrays(p.Env, emit)
 	for _, note := range config.Notes {
-		emit(event.New("mcp_pruner.warning", "", fsm.Facts{"message": note}))
+		emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": note}))
 	}
 	announce(format, p.Stderr, config, s.listener)
 	defer s.tools.servedBy(s.handler.Server())()
 	graceful, err := httpserver.Serve(ctx, p.Hurry, s.listener, s.handler)
-	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
+	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
 	if err != nil {
@@ -113,9 +111,9 @@ func (s parts) close() {
 }
 
 // open opens the parts. After an error, too, close closes those that are open.
-func (o overHTTP) open(ctx context.Context, p command.Process, c settings.Settings, logs *eventlog.Log) (s parts, err error) {
+func (o overHTTP) open(ctx context.Context, p command.Process, c settings.Settings, logs *fsm.EventLog) (s parts, err error) {
 	warn := func(message string) {
-		logs.Emit(event.New("mcp_pruner.warning", "", fsm.Facts{"message": message}))
+		logs.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": message}))
 	}
 	entry := stores.Entry{Program: o.door, Door: c.Door, Shell: o.hasShell(c), Failed: warn}
 	gate, closeGate, err := entry.Open(ctx, settings.FromEnv(p.Env))
@@ -171,7 +169,7 @@ func (o overHTTP) hasShell(c settings.Settings) bool {
 	return o.tools && o.other == nil && slices.Contains(c.Toolsets, "core") && (len(c.Tools) == 0 || slices.Contains(c.Tools, "bash"))
 }
 
-func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log, tools *offered, gate *auth.Gate) (h *httpserver.Handler, closing func(), err error) {
+func (o overHTTP) handler(c settings.Settings, env []string, logs *fsm.EventLog, tools *offered, gate *auth.Gate) (h *httpserver.Handler, closing func(), err error) {
 	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
 	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Gate: gate, Access: c.Access, FinishWithin: c.Drain}
 	closing = func() {}
@@ -211,14 +209,14 @@ func (o overHTTP) handler(c settings.Settings, env []string, logs *eventlog.Log,
 
 // announce logs the address on which the server listens, at every log level, because with port 0 nobody could find
 // the server otherwise.
-func announce(format eventlog.Format, w io.Writer, c settings.Settings, l net.Listener) {
-	logs := eventlog.NewAs(format, w, event.Debug).InRun(c.RunID)
+func announce(format fsm.LogFormat, w io.Writer, c settings.Settings, l net.Listener) {
+	logs := fsm.NewEventLogAs(format, w, fsm.LevelDebug).InRun(c.RunID)
 	facts := fsm.Facts{
 		"host": c.Access.Host, "port": l.Addr().(*net.TCPAddr).Port, "url": c.Access.Scheme() + "://" + l.Addr().String() + "/mcp",
 	}
 	if c.Root != "" {
 		facts["root"] = c.Root
 	}
-	logs.Emit(event.New("mcp_pruner.ready", "", facts))
+	logs.Emit(fsm.NewEvent("mcp_pruner.ready", "", facts))
 	logs.Close(flushWithin)
 }

@@ -7,12 +7,12 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // prunerCommand returns the verb pruner.
 func prunerCommand(p command.Process) *cobra.Command {
-	format := eventlog.JSON
+	format := fsm.LogJSON
 	c := &cobra.Command{
 		Use:   "pruner",
 		Short: "Serve prune_text, recover_text and POST /prune over HTTP on this machine",
@@ -31,7 +31,7 @@ Settings come from the environment; docs/CONFIG.md lists them.`,
 			return command.Exit(overHTTP{door: "pruner"}.serve(c.Context(), p, settings.Given(c.Flags(), settings.Pruner), format))
 		},
 	}
-	c.Flags().Var(command.Choice(&format, eventlog.JSON, eventlog.Text), "log-format", "of the events on standard error")
+	c.Flags().Var(command.Choice(&format, fsm.LogJSON, fsm.LogText), "log-format", "of the events on standard error")
 	settings.AddFlags(c.Flags(), settings.Pruner)
 	return command.EndsItself(c)
 }

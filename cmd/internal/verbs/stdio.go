@@ -15,8 +15,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/stdio"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
@@ -68,7 +66,7 @@ docs/CONFIG.md describes them.`,
 }
 
 // offer opens the tools that a server offers instead of its own.
-type offer func(emit func(event.Event)) (*offered, error)
+type offer func(emit func(fsm.Event)) (*offered, error)
 
 // offered is a list of tools that depends on the client and may change.
 type offered struct {
@@ -115,7 +113,7 @@ func (o *offered) servedBy(server *mcpserver.Server) (end func()) {
 }
 
 // openOffer opens the offer. It returns nil if there is none; the program then offers its own tools.
-func openOffer(o offer, emit func(event.Event)) (*offered, error) {
+func openOffer(o offer, emit func(fsm.Event)) (*offered, error) {
 	if o == nil {
 		return nil, nil
 	}
@@ -127,7 +125,7 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 	started := time.Now()
 	command.BoundMemory(p.Lookup, memoryLimit)
 	config, _, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
-	logs := eventlog.New(p.Stderr, event.Level(config.LogLevel)).InRun(config.RunID)
+	logs := fsm.NewEventLog(p.Stderr, fsm.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
 	var server *mcpserver.Server
@@ -141,27 +139,27 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 		server, err = assemble.Server(options)
 	}
 	if err != nil {
-		emit(event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
+		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
 		return command.Usage
 	}
 	reportStrays(p.Env, emit)
-	emit(event.New("mcp_pruner.ready", "", fsm.Facts{"root": config.Root}))
+	emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{"root": config.Root}))
 	defer tools.servedBy(server)()
 	graceful := stdio.Serve(ctx, server, p.Stdin, p.Stdout)
-	emit(event.New("mcp_pruner.stopped", "", fsm.Facts{
+	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
 	return command.OK
 }
 
 // reportStrays logs every variable that looks like a setting and is not one.
-func reportStrays(env []string, emit func(event.Event)) {
+func reportStrays(env []string, emit func(fsm.Event)) {
 	for _, stray := range settings.Unknown(env) {
 		facts := fsm.Facts{"name": stray.Name}
 		if stray.Intended != "" {
 			facts["intended"] = stray.Intended
 		}
-		emit(event.New("mcp_pruner.setting_unknown", "", facts))
+		emit(fsm.NewEvent("mcp_pruner.setting_unknown", "", facts))
 	}
 }
 

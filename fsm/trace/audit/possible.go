@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
@@ -125,7 +124,7 @@ func (row *learnedRow) learn(passed map[fsm.State]evidence) {
 func (row *learnedRow) gives(fields ...string) need {
 	given := never
 	for _, name := range row.names {
-		schema := event.Lookup(name)
+		schema := fsm.LookupEvent(name)
 		if schema == nil {
 			if given == never {
 				given = maybe

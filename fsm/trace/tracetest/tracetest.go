@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
@@ -85,6 +84,6 @@ type HeadLog struct{ bytes.Buffer }
 
 // Keep implements [trace.Heads].
 func (l *HeadLog) Keep(h trace.Head) error {
-	event.NewLog(l, event.Debug)(h.Event())
+	fsm.JSONSink(l, fsm.LevelDebug)(h.Event())
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
@@ -60,7 +60,7 @@ func openAnchor(target string) (*anchor, error) {
 // Keep implements [trace.Heads]. After a failure the place is opened again, once for each head.
 func (a *anchor) Keep(h trace.Head) error {
 	var line bytes.Buffer
-	event.NewLog(&line, event.Debug)(h.Event())
+	fsm.JSONSink(&line, fsm.LevelDebug)(h.Event())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var failed error

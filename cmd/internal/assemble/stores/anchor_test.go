@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
@@ -57,7 +57,7 @@ func (c *collected) kept() string {
 func TestHeadsGoToTheLog(t *testing.T) {
 	place(func(*testing.T) (trace.Heads, func() string) {
 		var log bytes.Buffer
-		return headLog{emit: event.NewLog(&log, event.Info)}, log.String
+		return headLog{emit: fsm.JSONSink(&log, fsm.LevelInfo)}, log.String
 	}).run(t)
 }
 

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -65,8 +65,8 @@ func openFile(ctx context.Context, file string, lookup settings.Lookup, failed f
 }
 
 // LedgerFailed returns a function that reports what fails in a ledger to the event log.
-func LedgerFailed(emit func(event.Event)) func(message string) {
-	return func(message string) { emit(event.New("ledger.failed", "", event.Facts{"message": message})) }
+func LedgerFailed(emit func(fsm.Event)) func(message string) {
+	return func(message string) { emit(fsm.NewEvent("ledger.failed", "", fsm.Facts{"message": message})) }
 }
 
 // Limits returns the limits of the ledger in the settings.

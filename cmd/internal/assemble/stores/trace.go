@@ -8,7 +8,7 @@ import (
 	"os/user"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
@@ -17,11 +17,11 @@ import (
 // Door is a process that keeps a trace.
 type Door struct {
 	Settings  settings.Settings
-	Version   string            // of the program, in each record
-	Transport string            // of its requests
-	Emit      func(event.Event) // the event log, which gets the heads of the trace
-	Sync      func()            // waits until the log has all events emitted so far; nil: Emit writes at once
-	Failed    func(error)       // gets what fails later; nil: the event log does
+	Version   string          // of the program, in each record
+	Transport string          // of its requests
+	Emit      func(fsm.Event) // the event log, which gets the heads of the trace
+	Sync      func()          // waits until the log has all events emitted so far; nil: Emit writes at once
+	Failed    func(error)     // gets what fails later; nil: the event log does
 }
 
 // Trace opens the trace that MCP_PRUNER_TRACE names. It fails if the heads cannot be sent where MCP_PRUNER_TRACE_HEADS
@@ -58,7 +58,7 @@ func (d Door) failed(err error) {
 		d.Failed(err)
 		return
 	}
-	d.Emit(event.New("mcp_pruner.trace_failed", "", event.Facts{"message": err.Error()}))
+	d.Emit(fsm.NewEvent("mcp_pruner.trace_failed", "", fsm.Facts{"message": err.Error()}))
 }
 
 // open opens a trace whose heads go into the log, and away if that is not nil.
@@ -71,7 +71,7 @@ func (d Door) open(path string, away *anchor) (*trace.File, error) {
 	o := trace.Options{
 		MaxBytes: c.TraceMaxBytes, MaxAge: c.TraceMaxAge, Keep: c.TraceKeep, Process: d.process(), Failed: d.failed, Heads: heads,
 		Removed: func(file string) {
-			d.Emit(event.New("mcp_pruner.trace_removed", "", event.Facts{"file": file}))
+			d.Emit(fsm.NewEvent("mcp_pruner.trace_removed", "", fsm.Facts{"file": file}))
 		},
 	}
 	db, err := Replicas(c)
@@ -91,7 +91,7 @@ func (d Door) open(path string, away *anchor) (*trace.File, error) {
 // headLog keeps heads in the event log. The log has the first head before the trace has a line: if the process is killed
 // early, its lines are not those of a stranger.
 type headLog struct {
-	emit func(event.Event)
+	emit func(fsm.Event)
 	sync func() // see Door
 }
 

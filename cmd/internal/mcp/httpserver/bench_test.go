@@ -14,8 +14,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 )
 
 // newBenchHandler returns a handler for a folder with a small file, and a call that reads it.
@@ -25,7 +23,7 @@ func newBenchHandler(b *testing.B) (*Handler, string) {
 	require.NoError(b, os.WriteFile(filepath.Join(root, "small.txt"), []byte("hello\n"), 0o600))
 	config, _, err := settings.Load(settings.HTTP, map[string]string{"root": root}, settings.FromEnv(nil))
 	require.NoError(b, err)
-	logs := eventlog.New(io.Discard, event.Debug)
+	logs := fsm.NewEventLog(io.Discard, fsm.LevelDebug)
 	b.Cleanup(func() { logs.Close(time.Minute) })
 	server, err := assemble.Server(assemble.Options{
 		Settings: config, Emit: logs.Emit, Table: fsm.HTTPRequestTable(), Aliases: true, FieldErrors: true,

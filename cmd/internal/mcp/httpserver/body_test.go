@@ -19,7 +19,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // serving returns the line pruner's handler, for tests that inspect its state.
@@ -27,7 +27,7 @@ func serving(t *testing.T, tune func(*Handler)) (h *Handler, url string) {
 	t.Helper()
 	config, err := settings.LoadPruner(nil, settings.FromEnv(nil))
 	require.NoError(t, err)
-	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Version: "1.2.3", Emit: func(event.Event) {}})
+	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Version: "1.2.3", Emit: func(fsm.Event) {}})
 	require.NoError(t, err)
 	t.Cleanup(closing)
 	h = NewHandler(Config{Server: server, Pruner: NewPruner(server, lines)})

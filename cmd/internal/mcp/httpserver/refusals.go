@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -130,6 +130,6 @@ func (c Config) refusedByHTTP(why string) {
 // text of a handler's panic, which may reveal too much.
 func (c Config) complain(line string) {
 	if c.Emit != nil && strings.Contains(line, "Accept error") {
-		c.Emit(event.New("mcp_pruner.accept_failed", "", event.Facts{"message": strings.TrimSpace(line)}))
+		c.Emit(fsm.NewEvent("mcp_pruner.accept_failed", "", fsm.Facts{"message": strings.TrimSpace(line)}))
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
 // place is a running server with the real tools, and its log.
@@ -32,7 +31,7 @@ type place struct {
 	web    *httptest.Server
 
 	mu     sync.Mutex
-	events []event.Event
+	events []fsm.Event
 }
 
 func newPlace(t *testing.T, change func(*Config)) *place {
@@ -61,7 +60,7 @@ func newPlaceWith(t *testing.T, env []string, change func(*Config)) *place {
 	return p
 }
 
-func (p *place) emit(e event.Event) {
+func (p *place) emit(e fsm.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.events = append(p.events, e)
@@ -71,7 +70,7 @@ func (p *place) emit(e event.Event) {
 func (p *place) logged(name, reason string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.events, func(e event.Event) bool {
+	return slices.ContainsFunc(p.events, func(e fsm.Event) bool {
 		return e.Name == name && (reason == "" || e.Data["reason"] == reason)
 	})
 }

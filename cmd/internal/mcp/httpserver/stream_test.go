@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
@@ -51,7 +50,7 @@ func sleepOver(t *testing.T, seconds int, token any, accept string, w *recorder)
 	t.Helper()
 	h := NewHandler(Config{Server: mcpserver.New(mcpserver.Config{Result: "full", MaxCalls: 16, Pipeline: &states.Pipeline{
 		Machine: fsm.MustCompile(fsm.HTTPRequestTable()), Tools: []tools.Tool{tooltest.Nap()},
-		Emit: func(e event.Event) { w.events = append(w.events, e.Name) },
+		Emit: func(e fsm.Event) { w.events = append(w.events, e.Name) },
 	}})})
 	params := map[string]any{"name": "nap", "arguments": map[string]any{"seconds": seconds}}
 	if token != nil {

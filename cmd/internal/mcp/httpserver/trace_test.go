@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
@@ -69,7 +69,7 @@ func TestTheLinePrunersTraceIsInOrder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "trace.jsonl")
 	config, err := settings.LoadPruner(nil, settings.FromEnv([]string{"MCP_PRUNER_TRACE=" + file}))
 	require.NoError(t, err)
-	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Transport: "http", Emit: func(event.Event) {}})
+	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Transport: "http", Emit: func(fsm.Event) {}})
 	require.NoError(t, err)
 	defer closing()
 	web := httptest.NewServer(NewHandler(Config{Server: server, Pruner: NewPruner(server, lines)}))

@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
@@ -22,7 +20,7 @@ func newBenchServer(b *testing.B) (*Server, string) {
 	offered, err := tools.New(tools.Settings{Root: root})
 	require.NoError(b, err)
 	return New(Config{Version: "0", Result: "auto", MaxCalls: 64, Pipeline: &states.Pipeline{
-		Machine: fsm.MustCompile(fsm.RequestTable()), Tools: offered, Emit: eventlog.New(io.Discard, event.Debug).Emit,
+		Machine: fsm.MustCompile(fsm.RequestTable()), Tools: offered, Emit: fsm.NewEventLog(io.Discard, fsm.LevelDebug).Emit,
 	}}), root
 }
 

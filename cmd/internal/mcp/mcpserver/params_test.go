@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
@@ -52,10 +52,10 @@ func TestTraceContext(t *testing.T) {
 		`{}`:                                                                                  "",
 	} {
 		s := newTestServer(Config{})
-		var logged []event.Event
+		var logged []fsm.Event
 		observer := new(spanned)
 		s.config.Pipeline.Observers = []states.Observer{observer}
-		s.config.Pipeline.Emit = func(e event.Event) { logged = append(logged, e) }
+		s.config.Pipeline.Emit = func(e fsm.Event) { logged = append(logged, e) }
 		var session Session
 		reply := s.Answer(t.Context(), &session,
 			Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nap","arguments":{},"_meta":`+meta+`}}`)))

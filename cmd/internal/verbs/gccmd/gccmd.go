@@ -17,7 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -80,10 +79,10 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	shown := ledger.Shown(store.Index, store.Name(), folder)
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: shown}.Tools()}
 	if config.Trace != "" {
-		write := event.NewLog(v.p.Stderr, event.Info) // the heads of the trace are logged like a server's
+		write := fsm.JSONSink(v.p.Stderr, fsm.LevelInfo) // the heads of the trace are logged like a server's
 		door := stores.Door{
 			Settings: config, Version: v.version, Transport: "gc",
-			Emit: func(e event.Event) {
+			Emit: func(e fsm.Event) {
 				e.RunID = config.RunID
 				write(e)
 			},

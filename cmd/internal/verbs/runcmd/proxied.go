@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/redirect"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/secrets"
@@ -66,7 +66,7 @@ func (r *request) proxyFor(ctx context.Context, p command.Process, o *runnerfsm.
 		return nil, fmt.Errorf("a folder for the run's secrets: %w", err)
 	}
 	p.Env = o.Settings.Env
-	running, err := proxy.Start(ctx, p, r.proxyOptions(plan), func(e event.Event) { o.Emit(e) })
+	running, err := proxy.Start(ctx, p, r.proxyOptions(plan), func(e fsm.Event) { o.Emit(e) })
 	if err != nil {
 		folder.Remove()
 		return nil, fmt.Errorf("start the proxy: %w", err)

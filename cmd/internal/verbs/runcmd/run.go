@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	server "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
@@ -230,8 +230,8 @@ func (r *request) run(ctx context.Context, p command.Process, stderr *messages) 
 	}
 	signals, stop := r.watch(ctx)
 	defer stop()
-	write := event.NewLog(events, event.Info)
-	options.Signals, options.Emit = signals, func(e event.Event) {
+	write := fsm.JSONSink(events, fsm.LevelInfo)
+	options.Signals, options.Emit = signals, func(e fsm.Event) {
 		e.RunID = options.ID
 		write(e)
 	}

@@ -17,8 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/stdio"
 	config "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
-	"github.com/mcp-pruner/mcp-pruner/fsm/eventlog"
 )
 
 type toolCall struct {
@@ -90,7 +88,7 @@ func serveReady() {
 	if err != nil {
 		panic(err)
 	}
-	logs := eventlog.New(os.Stderr, event.Level(c.LogLevel))
+	logs := fsm.NewEventLog(os.Stderr, fsm.Level(c.LogLevel))
 	defer logs.Close(time.Second)
 	server, err := assemble.Server(assemble.Options{Settings: c, Env: os.Environ(), Emit: logs.Emit, Table: fsm.RequestTable()})
 	if err != nil {

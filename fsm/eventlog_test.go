@@ -1,4 +1,4 @@
-package eventlog
+package fsm
 
 import (
 	"bytes"
@@ -12,13 +12,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/event"
 )
 
-func numbered(n int) event.Event {
-	return event.New("mcp_pruner.start_failed", "", fsm.Facts{"message": n})
+func numbered(n int) Event {
+	return NewEvent("mcp_pruner.start_failed", "", Facts{"message": n})
 }
 
 // messages are the numbers of the events that were written.
@@ -42,7 +39,7 @@ func messages(t *testing.T, lines string) []int {
 
 func TestEventsArriveWholeAndInOrder(t *testing.T) {
 	var out bytes.Buffer
-	l := New(&out, event.Debug)
+	l := NewEventLog(&out, LevelDebug)
 	var want []int
 	for i := range 1000 {
 		l.Emit(numbered(i))
@@ -56,8 +53,8 @@ func TestEventsArriveWholeAndInOrder(t *testing.T) {
 // learns how much it missed.
 func TestAReaderThatStopsBlocksNobody(t *testing.T) {
 	r, w := io.Pipe()
-	l := New(w, event.Debug)
-	for i := range 3 * capacity {
+	l := NewEventLog(w, LevelDebug)
+	for i := range 3 * logCapacity {
 		l.Emit(numbered(i))
 	}
 	go func() {
@@ -74,14 +71,14 @@ func TestAReaderThatStopsBlocksNobody(t *testing.T) {
 		}
 		written++
 	}
-	assert.Equal(t, 3*capacity, written+dropped)
+	assert.Equal(t, 3*logCapacity, written+dropped)
 	assert.NotZero(t, dropped)
 }
 
 func TestCloseDoesNotWaitForever(t *testing.T) {
 	r, w := io.Pipe()
 	defer r.Close()
-	l := New(w, event.Debug)
+	l := NewEventLog(w, LevelDebug)
 	l.Emit(numbered(1))
 	done := make(chan struct{})
 	go func() { l.Close(time.Millisecond); close(done) }()
@@ -99,7 +96,7 @@ type slowWriter struct {
 }
 
 func (w *slowWriter) Write(p []byte) (int, error) {
-	time.Sleep(patience / 2)
+	time.Sleep(logPatience / 2)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.Write(p)
@@ -109,7 +106,7 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 func TestSyncWaitsForTheEventsSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := new(slowWriter)
-		l := New(w, event.Debug)
+		l := NewEventLog(w, LevelDebug)
 		l.Emit(numbered(1))
 		l.Emit(numbered(2))
 		l.Sync()
@@ -124,16 +121,16 @@ func TestSyncWaitsForTheEventsSoFar(t *testing.T) {
 func TestSyncGivesUpOnceIfNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		l := New(w, event.Debug)
+		l := NewEventLog(w, LevelDebug)
 		began := time.Now()
 		l.Emit(numbered(1))
 		l.Sync()
-		assert.Equal(t, patience, time.Since(began))
+		assert.Equal(t, logPatience, time.Since(began))
 		for i := range 100 {
 			l.Emit(numbered(i))
 			l.Sync()
 		}
-		assert.Equal(t, patience, time.Since(began))
+		assert.Equal(t, logPatience, time.Since(began))
 		require.NoError(t, r.Close())
 		l.Close(time.Second)
 	})

@@ -1,4 +1,4 @@
-package event
+package fsm
 
 import (
 	"io"
@@ -8,19 +8,19 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// NewLog returns a sink that writes events to w as they happen; see NewLogAt.
-func NewLog(w io.Writer, least Level) func(Event) {
-	write := NewLogAt(w, least)
+// JSONSink returns a sink that writes events to w as they happen; see JSONSinkAt.
+func JSONSink(w io.Writer, least Level) func(Event) {
+	write := JSONSinkAt(w, least)
 	return func(e Event) { write(time.Now(), e) }
 }
 
-// NewLogAt returns a sink that writes events as JSON lines to w, in the log's schema:
+// JSONSinkAt returns a sink that writes events as JSON lines to w, in the log's schema:
 //
 //	{"ts":..., "level":..., "event":..., "request_id":..., "run_id":..., "data":{...}}
 //
 // request_id is omitted for events of the process itself, run_id outside runs, and data for
 // events without fields. Events below the level least are dropped. Each line is one Write.
-func NewLogAt(w io.Writer, least Level) func(time.Time, Event) {
+func JSONSinkAt(w io.Writer, least Level) func(time.Time, Event) {
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey:     "ts",
 		LevelKey:    "level",
@@ -56,7 +56,7 @@ type payload Event
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.
 func (p payload) MarshalLogObject(to zapcore.ObjectEncoder) error {
-	for _, field := range known[p.Name].Names {
+	for _, field := range compiledSchemas[p.Name].Names {
 		value, ok := p.Data[field]
 		if !ok {
 			continue
@@ -81,11 +81,11 @@ func (p payload) MarshalLogObject(to zapcore.ObjectEncoder) error {
 
 func zapLevel(l Level) zapcore.Level {
 	switch l {
-	case Debug:
+	case LevelDebug:
 		return zapcore.DebugLevel
-	case Warn:
+	case LevelWarn:
 		return zapcore.WarnLevel
-	case Error:
+	case LevelError:
 		return zapcore.ErrorLevel
 	default:
 		return zapcore.InfoLevel

@@ -1,4 +1,4 @@
-package event
+package fsm
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 
 const timeLayout = "2006-01-02T15:04:05.000000Z07:00"
 
-// NewTextLogAt is NewLogAt for human readers: a line is the time, the level, the event and
+// TextSinkAt is JSONSinkAt for human readers: a line is the time, the level, the event and
 // its fields as name=value, in the order of the schema.
-func NewTextLogAt(w io.Writer, least Level) func(time.Time, Event) {
+func TextSinkAt(w io.Writer, least Level) func(time.Time, Event) {
 	return func(at time.Time, e Event) {
 		if zapLevel(e.Level) < zapLevel(least) {
 			return
@@ -26,7 +26,7 @@ func NewTextLogAt(w io.Writer, least Level) func(time.Time, Event) {
 		if e.RunID != "" {
 			b.WriteString(" run_id=" + e.RunID)
 		}
-		for _, field := range known[e.Name].Names {
+		for _, field := range compiledSchemas[e.Name].Names {
 			if value, ok := e.Data[field]; ok {
 				b.WriteString(" " + field + "=" + textValue(value))
 			}

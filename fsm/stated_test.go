@@ -1,4 +1,4 @@
-package eventlog
+package fsm
 
 import (
 	"testing"
@@ -10,9 +10,9 @@ import (
 // TestStated ties the patience of the event log to their constants.
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/AUDIT.md")
-	page.Says("nobody has read the log for %s ms", "patience", patience/time.Millisecond)
+	page.Says("nobody has read the log for %s ms", "patience", logPatience/time.Millisecond)
 	page = stated.On(t, "docs/decisions/005-log-lines-never-block.md")
-	page.Says("When %s lines are waiting", "capacity", capacity)
+	page.Says("When %s lines are waiting", "capacity", logCapacity)
 	page = stated.On(t, "docs/decisions/005-log-lines-never-block.md")
-	page.Says("is waited for at most %s ms", "patience", patience/time.Millisecond)
+	page.Says("is waited for at most %s ms", "patience", logPatience/time.Millisecond)
 }

@@ -1,4 +1,4 @@
-package event
+package fsm
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 
 func TestLogWritesTheSpecifiedLine(t *testing.T) {
 	var out bytes.Buffer
-	log, at := NewLogAt(&out, Debug), time.Date(2026, 1, 2, 3, 4, 5, 6000, time.FixedZone("", 3600))
-	log(at, Event{Name: "tool.exec_ok", Level: Info, RequestID: "req_1", RunID: "run_1", Data: Facts{"tool": "<&>\n", "bytes": 3, "duration_ms": int64(4)}})
-	log(at, Event{Name: "mcp_pruner.not_running", Level: Warn})
+	log, at := JSONSinkAt(&out, LevelDebug), time.Date(2026, 1, 2, 3, 4, 5, 6000, time.FixedZone("", 3600))
+	log(at, Event{Name: "tool.exec_ok", Level: LevelInfo, RequestID: "req_1", RunID: "run_1", Data: Facts{"tool": "<&>\n", "bytes": 3, "duration_ms": int64(4)}})
+	log(at, Event{Name: "mcp_pruner.not_running", Level: LevelWarn})
 
 	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
 	require.Len(t, lines, 2)
@@ -34,7 +34,7 @@ func TestLogWritesTheSpecifiedLine(t *testing.T) {
 
 func TestLogDropsWhatIsBelowTheLevel(t *testing.T) {
 	var out bytes.Buffer
-	log := NewLog(&out, Warn)
-	log(Event{Name: "tool.exec_ok", Level: Info, RequestID: "req_1"})
+	log := JSONSink(&out, LevelWarn)
+	log(Event{Name: "tool.exec_ok", Level: LevelInfo, RequestID: "req_1"})
 	assert.Empty(t, out.String())
 }
