@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 func main() {
@@ -63,9 +63,9 @@ func (c *counting) add(text string) {
 	c.files++
 	stems, seen := map[string]bool{}, map[string]bool{}
 	for _, id := range query.Identifiers(text) {
-		words.EachPart(id, func(part string) {
-			if part = strings.ToLower(part); len(part) > 1 && words.Class[part[0]] == words.Lower {
-				stems[words.StemOf(part)], seen[part] = true, true
+		doc.EachPart(id, func(part string) {
+			if part = strings.ToLower(part); len(part) > 1 && doc.ByteClass[part[0]] == doc.Lower {
+				stems[doc.StemOf(part)], seen[part] = true, true
 			}
 		})
 	}
@@ -81,7 +81,7 @@ func (c *counting) add(text string) {
 func (c *counting) table() string {
 	best := map[string]string{}
 	for _, w := range slices.Sorted(maps.Keys(c.words)) {
-		if s := words.StemOf(w); c.words[w] > c.words[best[s]] {
+		if s := doc.StemOf(w); c.words[w] > c.words[best[s]] {
 			best[s] = w
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // note returns a short explanation for the model that asked: why the text came back whole, or that a budget
@@ -109,7 +109,7 @@ func (p *chooser) missing() (best unjudged) {
 // judged has it; else line is the first one that has it further on, or 0.
 func (p *chooser) occurs(word string) (line int, within bool) {
 	word = strings.ToLower(word)
-	if stem := words.StemOf(word); strings.HasPrefix(word, stem) && len(stem) >= tuning.MinPrefix {
+	if stem := doc.StemOf(word); strings.HasPrefix(word, stem) && len(stem) >= tuning.MinPrefix {
 		word = stem
 	}
 	for i := range p.Doc.Lines {

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // LooksLikeDiff reports whether a text is a diff or a patch, possibly with commit messages. By default
@@ -225,7 +224,7 @@ func barePath(line string) bool {
 	if colon := strings.LastIndexByte(line, ':'); colon > 0 && strings.Trim(line[colon+1:], "0123456789") == "" {
 		path = line[:colon]
 	}
-	return doc.PathShaped(path) && strings.ContainsAny(path, "./") && words.Class[path[len(path)-1]] != words.Other
+	return doc.PathShaped(path) && strings.ContainsAny(path, "./") && doc.ByteClass[path[len(path)-1]] != doc.OtherByte
 }
 
 // isMessage reports whether rest, the text after a place, is a compiler's message: optionally a column,
@@ -234,7 +233,7 @@ func isMessage(rest string) bool {
 	if after := strings.TrimLeft(rest, "0123456789"); after != rest {
 		rest = strings.TrimPrefix(after, ":")
 	}
-	return len(rest) > 1 && rest[0] == ' ' && words.Letter(rest[1])
+	return len(rest) > 1 && rest[0] == ' ' && doc.Letter(rest[1])
 }
 
 // votes counts which kind the lines of a text look like.
@@ -263,7 +262,7 @@ func kindOfText(d *doc.Document) doc.Kind {
 		inside := fence
 		fence = structure.FenceAfter(fence, d.Lines[i])
 		if inside == "" { // text quoted in a fenced block says nothing about the page's kind
-			v.add(d, i, d.Lines[i][words.FirstVisible(d.Lines[i]):])
+			v.add(d, i, d.Lines[i][doc.FirstVisible(d.Lines[i]):])
 		}
 	}
 	switch {
@@ -344,7 +343,7 @@ func prose(text string) bool {
 	}
 	n := 0
 	for _, r := range text {
-		if r >= utf8.RuneSelf && words.Unspaced(r) {
+		if r >= utf8.RuneSelf && doc.Unspaced(r) {
 			n++
 		}
 	}

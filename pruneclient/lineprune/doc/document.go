@@ -1,5 +1,6 @@
 // Package doc splits a text into lines and records their indentation, terminal escapes and, in a list of
-// matches, the places they name.
+// matches, the places they name. It splits lines into words: byte classes, parts of identifiers, stems, and
+// the information in each word.
 package doc
 
 import "strings"

@@ -3,8 +3,6 @@ package doc
 import (
 	"strconv"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Headed is a list of matches in which a file's name is the heading of its matches:
@@ -53,7 +51,7 @@ func ReadHeaded(d *Document, n int) *Headed {
 	path, head, last := "", int32(-1), 0
 	for i, line := range d.Lines[:n] {
 		number, content, isMatch := matchBelow(line)
-		ascends := isMatch && (number > last || words.Class[line[words.FirstVisible(line)]] != words.Digit) // the times of a log do not
+		ascends := isMatch && (number > last || ByteClass[line[FirstVisible(line)]] != Digit) // the times of a log do not
 		name, isHead := "", false
 		if !isMatch {
 			name, isHead = d.heading(i)
@@ -103,7 +101,7 @@ func isSeparator(line string) bool {
 
 // matchBelow reads a match that stands below the name of its file. content is the byte offset of the matched text.
 func matchBelow(line string) (number, content int, ok bool) {
-	at := words.FirstVisible(line)
+	at := FirstVisible(line)
 	rest := line[at:]
 	for _, mark := range []string{"Line ", "L"} {
 		if after, found := strings.CutPrefix(rest, mark); found {
@@ -112,7 +110,7 @@ func matchBelow(line string) (number, content int, ok bool) {
 		}
 	}
 	end := 0
-	for end < len(rest) && words.Class[rest[end]] == words.Digit {
+	for end < len(rest) && ByteClass[rest[end]] == Digit {
 		number = min(number*10+int(rest[end]-'0'), 1<<30)
 		end++
 	}
@@ -137,7 +135,7 @@ func (d *Document) NumberedMatches() []NumberedMatch {
 		number, content, ok := matchBelow(line)
 		switch {
 		case line == GroupSeparator || line == "":
-		case !ok || words.Class[line[0]] != words.Digit || line[content-1] == '=':
+		case !ok || ByteClass[line[0]] != Digit || line[content-1] == '=':
 			if others++; others > mostOthers {
 				return nil
 			}

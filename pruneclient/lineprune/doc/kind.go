@@ -3,8 +3,6 @@ package doc
 import (
 	"path"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Kind is the kind of a text. It decides how lines are grouped, scored and protected.
@@ -50,7 +48,7 @@ func GrepLine(line string) (path, rest string, ok bool) {
 			continue
 		}
 		end := at + 1
-		for end < len(line) && words.Class[line[end]] == words.Digit {
+		for end < len(line) && ByteClass[line[end]] == Digit {
 			end++
 		}
 		if end > at+1 && end < len(line) && line[end] == line[at] {
@@ -78,7 +76,7 @@ func PathShaped(s string) bool {
 		case '.', '/':
 			named = true
 		default:
-			named = named || words.Letter(c)
+			named = named || Letter(c)
 		}
 	}
 	return named

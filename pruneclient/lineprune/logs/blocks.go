@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // blockEnd returns the end of the block of the failing test that line i names. The block is what is indented deeper, or else
@@ -121,10 +120,10 @@ func namesPlace(line string) bool {
 		}
 		at += dot
 		end := at + 1
-		for end < len(line) && words.Letter(line[end]) {
+		for end < len(line) && doc.Letter(line[end]) {
 			end++
 		}
-		if numberFollows(line[end:]) && at > 0 && words.InWord(words.Class[line[at-1]]) && doc.KindOfFile(line[at-1:end]) == doc.Code {
+		if numberFollows(line[end:]) && at > 0 && doc.InWord(doc.ByteClass[line[at-1]]) && doc.KindOfFile(line[at-1:end]) == doc.Code {
 			return true
 		}
 	}
@@ -134,7 +133,7 @@ func namesPlace(line string) bool {
 func numberFollows(rest string) bool {
 	for _, between := range []string{":line ", ":", "(", "\", line ", " line "} {
 		if number, ok := strings.CutPrefix(rest, between); ok {
-			return number != "" && words.Class[number[0]] == words.Digit
+			return number != "" && doc.ByteClass[number[0]] == doc.Digit
 		}
 	}
 	return false

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // TakeFronts removes the prefix that a CI service, docker, kubectl or syslog added to each line of a log,
@@ -34,7 +33,7 @@ func TakeFronts(d *doc.Document) {
 func dedented(lines []string) []string {
 	least := -1
 	for _, line := range lines {
-		if at := words.FirstVisible(line); strings.TrimSpace(line) != "" && (least < 0 || at < least) {
+		if at := doc.FirstVisible(line); strings.TrimSpace(line) != "" && (least < 0 || at < least) {
 			least = at
 		}
 	}
@@ -63,14 +62,14 @@ func FrontEnd(line string) int {
 	if line == "" {
 		return 0
 	}
-	switch c := words.Class[line[0]]; {
+	switch c := doc.ByteClass[line[0]]; {
 	case line[0] == '[':
 		return bracketEnd(line)
 	case line[0] == '#':
 		return buildEnd(line)
-	case c == words.Digit:
+	case c == doc.Digit:
 		return streamEnd(line, afterSpace(line, timeEnd(line)))
-	case c == words.Upper && len(line) > 16 && line[3] == ' ' && line[6] == ' ':
+	case c == doc.Upper && len(line) > 16 && line[3] == ' ' && line[6] == ' ':
 		if end := syslogEnd(line); end > 0 {
 			return end
 		}
@@ -153,7 +152,7 @@ func shaped(text, layout string) bool {
 		return false
 	}
 	for i := range len(layout) {
-		if layout[i] == '0' && words.Class[text[i]] != words.Digit || layout[i] != '0' && text[i] != layout[i] {
+		if layout[i] == '0' && doc.ByteClass[text[i]] != doc.Digit || layout[i] != '0' && text[i] != layout[i] {
 			return false
 		}
 	}
@@ -163,7 +162,7 @@ func shaped(text, layout string) bool {
 // fractionEnd returns the end of the fraction of a second that may follow a time.
 func fractionEnd(text string, end int) int {
 	if end < len(text) && (text[end] == '.' || text[end] == ',') {
-		for end++; end < len(text) && words.Class[text[end]] == words.Digit; end++ {
+		for end++; end < len(text) && doc.ByteClass[text[end]] == doc.Digit; end++ {
 		}
 	}
 	return end
@@ -186,14 +185,14 @@ func streamEnd(line string, end int) int {
 // buildEnd returns the end of "#7 12.34 ", or 0.
 func buildEnd(line string) int {
 	step := 1
-	for step < len(line) && words.Class[line[step]] == words.Digit {
+	for step < len(line) && doc.ByteClass[line[step]] == doc.Digit {
 		step++
 	}
 	if step == 1 || step == len(line) || line[step] != ' ' {
 		return 0
 	}
 	end := step + 1
-	for end < len(line) && words.Class[line[end]] == words.Digit {
+	for end < len(line) && doc.ByteClass[line[end]] == doc.Digit {
 		end++
 	}
 	if end == step+1 || end == len(line) || line[end] != '.' {
@@ -213,7 +212,7 @@ func bracketEnd(line string) int {
 
 // syslogEnd returns the end of a prefix like "Jan 2 03:04:05 host prog[1]: ", or 0.
 func syslogEnd(line string) int {
-	if line[9] != ':' || line[12] != ':' || line[15] != ' ' || words.Class[line[5]] != words.Digit || words.Class[line[14]] != words.Digit {
+	if line[9] != ':' || line[12] != ':' || line[15] != ' ' || doc.ByteClass[line[5]] != doc.Digit || doc.ByteClass[line[14]] != doc.Digit {
 		return 0
 	}
 	host := strings.IndexByte(line[16:], ' ')
@@ -235,7 +234,7 @@ func syslogEnd(line string) int {
 func composeEnd(line string) int {
 	const longest = 64
 	i := 0
-	for i < len(line) && i < longest && (words.InWord(words.Class[line[i]]) || line[i] == '-' || line[i] == '.') {
+	for i < len(line) && i < longest && (doc.InWord(doc.ByteClass[line[i]]) || line[i] == '-' || line[i] == '.') {
 		i++
 	}
 	bar := i

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // IsHistory reports whether a text is the output of git log, which starts with a commit. Commit messages
@@ -17,9 +16,9 @@ func IsHistory(d *doc.Document) bool {
 		}
 		name, long := strings.CutPrefix(line, "commit ")
 		switch hash, _, _ := strings.Cut(name, " "); {
-		case words.IsHash(hash) && long:
+		case doc.IsHash(hash) && long:
 			return i+1 < len(d.Lines) && (strings.HasPrefix(d.Lines[i+1], "Author: ") || strings.HasPrefix(d.Lines[i+1], "Merge: "))
-		case words.IsHash(hash):
+		case doc.IsHash(hash):
 			commits++
 		case lines == 0:
 			return false

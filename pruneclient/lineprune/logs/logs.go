@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Outline makes a unit of every entry with its continuation lines: a traceback with its frames and message,
@@ -57,8 +56,8 @@ type entry struct {
 }
 
 func entryKind(line, next string) int {
-	t := line[words.FirstVisible(line):]
-	if t == "" || words.Class[t[0]] == words.Space {
+	t := line[doc.FirstVisible(line):]
+	if t == "" || doc.ByteClass[t[0]] == doc.Space {
 		return blankEntry
 	}
 	switch {
@@ -173,7 +172,7 @@ func (e *entry) frame(line string) bool {
 // line it has no meaning.
 func Wordless(line string) bool {
 	for i := 0; i < len(line); i++ {
-		if words.Letter(line[i]) || words.Class[line[i]] == words.High {
+		if doc.Letter(line[i]) || doc.ByteClass[line[i]] == doc.HighByte {
 			return false
 		}
 	}
@@ -181,4 +180,4 @@ func Wordless(line string) bool {
 }
 
 // PointsAt reports whether a line gives the location of the message above it, as rustc prints it.
-func PointsAt(line string) bool { return strings.HasPrefix(line[words.FirstVisible(line):], "--> ") }
+func PointsAt(line string) bool { return strings.HasPrefix(line[doc.FirstVisible(line):], "--> ") }

@@ -3,7 +3,7 @@ package logs
 import (
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // LogShape reports whether a line looks like a program's log output: it has a time, a level, a test's name
@@ -35,11 +35,11 @@ func buildStep(text string) bool {
 func timestamped(text string) bool {
 	text = text[:min(len(text), 40)]
 	for i := 0; i+4 < len(text); i++ {
-		if words.Class[text[i]] != words.Digit || words.Class[text[i+1]] != words.Digit {
+		if doc.ByteClass[text[i]] != doc.Digit || doc.ByteClass[text[i+1]] != doc.Digit {
 			continue
 		}
 		sep := text[i+2]
-		if (sep == ':' || sep == '-' || sep == '/') && words.Class[text[i+3]] == words.Digit && words.Class[text[i+4]] == words.Digit {
+		if (sep == ':' || sep == '-' || sep == '/') && doc.ByteClass[text[i+3]] == doc.Digit && doc.ByteClass[text[i+4]] == doc.Digit {
 			return true
 		}
 	}

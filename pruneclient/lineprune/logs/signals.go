@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // signalWords are the words that mark a log line as trouble, with their weights. Words that do so only
@@ -40,8 +39,8 @@ var signalPhrases = sync.OnceValue(func() map[string]map[string]float64 {
 })
 
 // signalFilter passes the words that begin like one of the above.
-var signalFilter = sync.OnceValue(func() *words.Filter {
-	var f words.Filter
+var signalFilter = sync.OnceValue(func() *doc.WordFilter {
+	var f doc.WordFilter
 	for w := range signalWords() {
 		f.Add(w)
 	}
@@ -73,7 +72,7 @@ func Signal(line string) float64 {
 		best = 0.95
 	}
 	for i := 0; i+1 < len(line); {
-		if !words.Letter(line[i]) {
+		if !doc.Letter(line[i]) {
 			i++
 			continue
 		}
@@ -96,16 +95,16 @@ func asserts(line string) bool { return strings.HasPrefix(line, "E   ") }
 // have two parts, ERROR has one.
 func partEnd(line string, i int) int {
 	end := i
-	for end < len(line) && words.Class[line[end]] == words.Upper {
+	for end < len(line) && doc.ByteClass[line[end]] == doc.Upper {
 		end++
 	}
 	if end-i > 1 {
-		if end < len(line) && words.Class[line[end]] == words.Lower {
+		if end < len(line) && doc.ByteClass[line[end]] == doc.Lower {
 			end-- // the last capital starts the next part
 		}
 		return end
 	}
-	for end < len(line) && words.Class[line[end]] == words.Lower {
+	for end < len(line) && doc.ByteClass[line[end]] == doc.Lower {
 		end++
 	}
 	return end
@@ -117,7 +116,7 @@ func wordSignal(line string, start, end int) float64 {
 	if end-start > len(buf) || end-start < 2 {
 		return 0
 	}
-	word := words.Lowered(buf[:0], line[start:end])
+	word := doc.Lowered(buf[:0], line[start:end])
 	if weight, ok := signalWords()[string(word)]; ok {
 		switch {
 		case countsNothing(line, start, end), inFileName(line, start, end):
@@ -139,7 +138,7 @@ func wordSignal(line string, start, end int) float64 {
 // mp_error_to_string.o does not signal an error, but error.message="..." does.
 func inFileName(line string, start, end int) bool {
 	line = line[:min(len(line), end+tuning.LongestName)]
-	for end < len(line) && (words.InWord(words.Class[line[end]]) || strings.IndexByte("-./", line[end]) >= 0) {
+	for end < len(line) && (doc.InWord(doc.ByteClass[line[end]]) || strings.IndexByte("-./", line[end]) >= 0) {
 		end++
 	}
 	name, rest := strings.TrimRight(line[start:end], "."), line[end:]
@@ -147,7 +146,7 @@ func inFileName(line string, start, end int) bool {
 		return false
 	}
 	ext := path.Ext(name)
-	return len(ext) > 1 && words.Class[ext[1]] == words.Lower && (doc.KindOfFile(name) != doc.Auto || slices.Contains(madeOfCode, ext))
+	return len(ext) > 1 && doc.ByteClass[ext[1]] == doc.Lower && (doc.KindOfFile(name) != doc.Auto || slices.Contains(madeOfCode, ext))
 }
 
 // madeOfCode are the extensions of compilers' outputs and of declaration files.
@@ -157,7 +156,7 @@ var madeOfCode = []string{".o", ".lo", ".a", ".so", ".d", ".class", ".pyc"}
 // "errors: 0", "error":null.
 func countsNothing(line string, start, end int) bool {
 	before := line[:start]
-	if strings.HasSuffix(before, "0 ") && (len(before) == 2 || words.Class[before[len(before)-3]] != words.Digit) {
+	if strings.HasSuffix(before, "0 ") && (len(before) == 2 || doc.ByteClass[before[len(before)-3]] != doc.Digit) {
 		return true
 	}
 	value := strings.TrimLeft(line[end:], `:= "`)
@@ -185,18 +184,18 @@ func diagnostic(line string) bool {
 
 // afterPath returns the rest of a line after the path at its start, from the line number on.
 func afterPath(line string) (rest string, ok bool) {
-	if line == "" || words.Class[line[0]] == words.Digit { // a time, not a path
+	if line == "" || doc.ByteClass[line[0]] == doc.Digit { // a time, not a path
 		return "", false
 	}
 	i := 0
-	for i < len(line) && i < 200 && (words.InWord(words.Class[line[i]]) || strings.IndexByte("./-+@\\", line[i]) >= 0) {
+	for i < len(line) && i < 200 && (doc.InWord(doc.ByteClass[line[i]]) || strings.IndexByte("./-+@\\", line[i]) >= 0) {
 		i++
 	}
-	if i < 3 || i+2 >= len(line) || line[i] != ':' && line[i] != '(' || words.Class[line[i+1]] != words.Digit {
+	if i < 3 || i+2 >= len(line) || line[i] != ':' && line[i] != '(' || doc.ByteClass[line[i+1]] != doc.Digit {
 		return "", false
 	}
 	dot := strings.LastIndexByte(line[:i], '.')
-	return line[i+1:], dot > 0 && dot < i-1 && words.Class[line[dot+1]] == words.Lower
+	return line[i+1:], dot > 0 && dot < i-1 && doc.ByteClass[line[dot+1]] == doc.Lower
 }
 
 // FromCompiler reports whether a line is a compiler's message rather than a test's, which names a line,
@@ -207,7 +206,7 @@ func FromCompiler(line string) bool {
 		return strings.HasPrefix(line, "error[E") || strings.HasPrefix(line, "[ERROR] ") && strings.Contains(line, ".java:[")
 	}
 	rest = strings.TrimLeft(rest, "0123456789")
-	return len(rest) > 1 && (rest[0] == ':' || rest[0] == ',') && words.Class[rest[1]] == words.Digit || strings.HasPrefix(rest, ": error:")
+	return len(rest) > 1 && (rest[0] == ':' || rest[0] == ',') && doc.ByteClass[rest[1]] == doc.Digit || strings.HasPrefix(rest, ": error:")
 }
 
 // passingBy reports whether a line is an intermediate location of a g++ error ("required from"), but not

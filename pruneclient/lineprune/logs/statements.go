@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Template returns a hash of a line with numbers and alignment masked. Lines that a program printed with
@@ -15,16 +14,16 @@ func Template(line string) uint64 {
 	h := uint64(0)
 	for i := 0; i < len(line); {
 		word, seen := uint64(0), byte(0)
-		for ; i < len(line) && words.Bit[line[i]] != 0; i++ {
-			seen |= words.Bit[line[i]]
+		for ; i < len(line) && doc.ByteBit[line[i]] != 0; i++ {
+			seen |= doc.ByteBit[line[i]]
 			word = bits.RotateLeft64(word, 7) ^ uint64(line[i])
 		}
-		if seen&(1<<words.Digit) != 0 {
+		if seen&(1<<doc.Digit) != 0 {
 			word = '0'
 		}
 		h = mix(h, word)
 		gap := uint64(0)
-		for ; i < len(line) && words.Bit[line[i]] == 0; i++ {
+		for ; i < len(line) && doc.ByteBit[line[i]] == 0; i++ {
 			if line[i] != ' ' {
 				gap = bits.RotateLeft64(gap, 7) ^ uint64(line[i])
 			}
@@ -151,14 +150,14 @@ func eachLogWord(line string, word func(hash uint64, number bool)) {
 	line = line[:min(len(line), tuning.TemplatePrefix)]
 	for i := 0; i < len(line); i++ {
 		h, seen, start := uint64(0), byte(0), i
-		for ; i < len(line) && words.Bit[line[i]] != 0; i++ {
-			seen |= words.Bit[line[i]]
+		for ; i < len(line) && doc.ByteBit[line[i]] != 0; i++ {
+			seen |= doc.ByteBit[line[i]]
 			h = bits.RotateLeft64(h, 7) ^ uint64(line[i])
 		}
-		digits := seen == 1<<words.Digit
+		digits := seen == 1<<doc.Digit
 		switch {
 		case seen == 0:
-		case digits && i-start <= 3 && !inTime(line, start, i), seen&(1<<words.Digit) == 0:
+		case digits && i-start <= 3 && !inTime(line, start, i), seen&(1<<doc.Digit) == 0:
 			word(mix(mix(h, 0), 0), digits) // mixed twice, since after one step the low bits depend only on the last letters
 		default:
 			word(anyNumber, true)

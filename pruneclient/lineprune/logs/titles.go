@@ -6,8 +6,8 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // verdicts are the ways in which test runners name a test together with its outcome.
@@ -35,7 +35,7 @@ var failing, passing = verdictsOf("failing", "failing-marks"), verdictsOf("passi
 var marks = sync.OnceValue(func() []string { return tuning.Parts("logs", "failing-marks") })
 
 // Marked reports whether a line names a failing test by a mark alone, so that it is one only in a run of tests.
-func Marked(line string) bool { return beginsWith(line[words.FirstVisible(line):], marks()) }
+func Marked(line string) bool { return beginsWith(line[doc.FirstVisible(line):], marks()) }
 
 // perhapsFailing are the beginnings of lines that name a failing test if its block follows.
 var perhapsFailing = sync.OnceValue(func() []string { return tuning.Parts("logs", "failing-perhaps") })
@@ -87,7 +87,7 @@ const (
 
 // titleOf reports whether a line names a failing test.
 func titleOf(line string) int {
-	t := line[words.FirstVisible(line):]
+	t := line[doc.FirstVisible(line):]
 	switch {
 	case t == "" || Verdict(line) || Warns(line):
 		return noTitle
@@ -118,14 +118,14 @@ func FailingTest(line string) bool { return titleOf(line) == sureTitle }
 
 // harmless reports whether a line names a test or says that one passed.
 func harmless(line string) bool {
-	at := words.FirstVisible(line)
+	at := doc.FirstVisible(line)
 	return at == len(line) || passing().on(line[at:])
 }
 
 // Numbered reports whether t looks like "3) name", the form in which test runners number failures.
 func Numbered(t string) bool {
 	i := 0
-	for i < len(t) && i < 4 && words.Class[t[i]] == words.Digit {
+	for i < len(t) && i < 4 && doc.ByteClass[t[i]] == doc.Digit {
 		i++
 	}
 	return i > 0 && strings.HasPrefix(t[i:], ") ")

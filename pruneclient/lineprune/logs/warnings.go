@@ -3,13 +3,13 @@ package logs
 import (
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // Warns reports whether a line is a warning of a compiler, a package manager or a runtime, whatever it warns of. The
 // levels of services' logs are none: a service that warns of a refused connection has a failure.
 func Warns(line string) bool {
-	t := line[words.FirstVisible(line):]
+	t := line[doc.FirstVisible(line):]
 	for _, start := range []string{"npm warn", "npm WARN", "warning ", "##[warning]", "::warning"} {
 		if strings.HasPrefix(t, start) {
 			return true
@@ -43,7 +43,7 @@ func levelEnds(rest string) bool {
 		return false
 	}
 	code, _, found := strings.Cut(rest[1:min(len(rest), 16)], ":")
-	return found && code != "" && words.Class[code[0]] == words.Upper && words.Class[code[len(code)-1]] == words.Digit && !strings.Contains(code, " ")
+	return found && code != "" && doc.ByteClass[code[0]] == doc.Upper && doc.ByteClass[code[len(code)-1]] == doc.Digit && !strings.Contains(code, " ")
 }
 
 // saysError reports whether an error is what a message begins with.
@@ -53,7 +53,7 @@ func saysError(start string) bool {
 
 // excerpt reports whether a line is part of the excerpt of a source file that a compiler prints below its message.
 func excerpt(line string) bool {
-	t := line[words.FirstVisible(line):]
+	t := line[doc.FirstVisible(line):]
 	if t == "..." {
 		return true
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // AsksForAll reports whether all records of a call's output are wanted: its description, or the sentence before it, asks for
@@ -90,7 +90,7 @@ func subjectsOf(call session.Origin) (subjects map[string]bool, least int) {
 	for _, text := range texts {
 		for _, word := range subjectWords().FindAllString(text, -1) {
 			if word = strings.ToLower(word); !shellWords()[word] {
-				subjects[words.StemOf(word)] = true
+				subjects[doc.StemOf(word)] = true
 			}
 		}
 	}
@@ -110,7 +110,7 @@ var shellWords = sync.OnceValue(func() map[string]bool { return tuning.Set("engl
 func naming(sentence string, subjects map[string]bool) int {
 	found := map[string]bool{}
 	for _, word := range subjectWords().FindAllString(sentence, -1) {
-		if word = words.StemOf(word); subjects[word] {
+		if word = doc.StemOf(word); subjects[word] {
 			found[word] = true
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Want is the kind of answer that a question asks for.
@@ -53,13 +53,13 @@ var (
 	judgePhrases   = sync.OnceValue(func() []string { return tuning.Parts("english", "judgement") })
 	extentPhrases  = sync.OnceValue(func() []string { return tuning.Parts("english", "extent") })
 	computePhrases = sync.OnceValue(func() []string { return tuning.Parts("english", "compute") })
-	subjects       = sync.OnceValue(func() map[string]bool { return words.StemSet(tuning.Words("english", "subjects")) })
+	subjects       = sync.OnceValue(func() map[string]bool { return doc.StemSet(tuning.Words("english", "subjects")) })
 )
 
 // normal returns a question in lower case with its words separated by single spaces.
 func normal(question string) string {
 	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(question), func(r rune) bool {
-		return r < 0x80 && !words.InWord(words.Class[r]) && r != '\'' && r != '-'
+		return r < 0x80 && !doc.InWord(doc.ByteClass[r]) && r != '\'' && r != '-'
 	}), " ") + " "
 }
 
@@ -76,7 +76,7 @@ func has(text string, phrases []string) bool {
 // "an overview of the retry logic" does.
 func namesNothing(q *query.Question) bool {
 	for _, g := range q.Groups {
-		if g.Bits > 0 && g.Weight >= 1 && !subjects()[words.StemOf(g.Name)] {
+		if g.Bits > 0 && g.Weight >= 1 && !subjects()[doc.StemOf(g.Name)] {
 			return false
 		}
 	}

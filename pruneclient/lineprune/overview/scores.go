@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Scores returns for each line how well it describes the text as a whole. The beginning, the outer levels
@@ -53,9 +52,9 @@ func firstSaid(d *doc.Document, u structure.Unit) int {
 		if d.Blank(i) {
 			continue
 		}
-		t := d.Lines[i][words.FirstVisible(d.Lines[i]):]
+		t := d.Lines[i][doc.FirstVisible(d.Lines[i]):]
 		if structure.IsComment(t) || strings.HasPrefix(t, `"""`) || strings.HasPrefix(t, "'''") ||
-			words.InWord(words.Class[t[0]]) && strings.Count(t, " ") > 3 && !strings.ContainsAny(t, "=({;") {
+			doc.InWord(doc.ByteClass[t[0]]) && strings.Count(t, " ") > 3 && !strings.ContainsAny(t, "=({;") {
 			return i
 		}
 		return -1

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // names returns what a question names literally: quoted text, numbers and ids, identifiers, paths, and capitalised
@@ -40,7 +40,7 @@ func eachQuoted(text string, add func(string)) {
 			if at < 0 {
 				break
 			}
-			starts := at == 0 || !words.InWord(words.Class[rest[at-1]])
+			starts := at == 0 || !doc.InWord(doc.ByteClass[rest[at-1]])
 			rest = rest[at+size:]
 			end := strings.IndexRune(rest, closing)
 			if end < 0 {
@@ -120,7 +120,7 @@ func shapedLikeName(s string) bool {
 		return true
 	}
 	for i := 1; i < len(s); i++ {
-		if words.Class[s[i]] == words.Upper && words.Class[s[i-1]] == words.Lower {
+		if doc.ByteClass[s[i]] == doc.Upper && doc.ByteClass[s[i-1]] == doc.Lower {
 			return true
 		}
 	}
@@ -185,6 +185,6 @@ func linesWith(text, name string, most int) []int {
 
 // whole reports whether text[start:end] neither continues a word nor is continued as one.
 func whole(text string, start, end int) bool {
-	inside := func(a, b byte) bool { return words.InWord(words.Class[a]) && words.InWord(words.Class[b]) }
+	inside := func(a, b byte) bool { return doc.InWord(doc.ByteClass[a]) && doc.InWord(doc.ByteClass[b]) }
 	return (start == 0 || !inside(text[start-1], text[start])) && (end == len(text) || !inside(text[end-1], text[end]))
 }

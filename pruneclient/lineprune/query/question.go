@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // synonyms maps a stem to the stems with about the same meaning.
@@ -20,7 +20,7 @@ func parseSynonyms(lines []string) map[string][]string {
 	for _, line := range lines {
 		idea := strings.Fields(line)
 		for i, w := range idea {
-			idea[i] = words.StemOf(w)
+			idea[i] = doc.StemOf(w)
 		}
 		for _, a := range idea {
 			for _, b := range idea {
@@ -56,7 +56,7 @@ type Question struct {
 	begins   map[uint][]stemRef // stems by their first three letters
 	wholes   map[string][]Ref   // by the whole identifier in lower case without underscores
 	literals []literal          // text to be found verbatim
-	Filter   words.Filter       // of stems and wholes
+	Filter   doc.WordFilter     // of stems and wholes
 	typed    bool               // may have typing errors
 	unicode  bool               // some word has non-ASCII letters
 	Failure  bool               // asks what went wrong
@@ -86,7 +86,7 @@ func parse(text string, typed bool) *Question {
 	for tok := range strings.FieldsSeq(text) {
 		q.addToken(tok)
 	}
-	words.EachRuneWord(text, func(w string) { q.unicode = true; q.addStem(w, w, 1) })
+	doc.EachRuneWord(text, func(w string) { q.unicode = true; q.addStem(w, w, 1) })
 	q.addPrefixes()
 	q.addSynonyms()
 	lowered := strings.ToLower(text)
@@ -104,7 +104,7 @@ var (
 	testWords    = sync.OnceValue(func() []string { return tuning.Parts("english", "tests") })
 	docWords     = sync.OnceValue(func() []string { return tuning.Parts("english", "documentation") })
 	FailureTalk  = sync.OnceValue(func() map[string]bool {
-		return words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "failure-talk")))
+		return doc.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "failure-talk")))
 	})
 )
 
@@ -143,7 +143,7 @@ func plainHyphen(tok string) bool {
 }
 
 func Identifiers(tok string) []string {
-	return strings.FieldsFunc(tok, func(r rune) bool { return r > 127 || !words.InWord(words.Class[r]) })
+	return strings.FieldsFunc(tok, func(r rune) bool { return r > 127 || !doc.InWord(doc.ByteClass[r]) })
 }
 
 // addIdentifier adds an identifier's parts, and the identifier as a whole when it
@@ -151,7 +151,7 @@ func Identifiers(tok string) []string {
 func (q *Question) addIdentifier(id string, quoted bool) {
 	shaped := quoted || strings.Contains(id, "_") || mixedCase(id)
 	var parts []string
-	words.EachPart(id, func(p string) { parts = append(parts, p) })
+	doc.EachPart(id, func(p string) { parts = append(parts, p) })
 	boost := 1.0
 	if shaped {
 		boost = 1.3
@@ -161,7 +161,7 @@ func (q *Question) addIdentifier(id string, quoted bool) {
 	}
 	if whole := joined(id); shaped && len(whole) > 2 {
 		g := q.newGroup(id, 1.3)
-		q.Groups[g].Bits = 1 + words.BitsOf(id) // a name counts, whatever it says elsewhere
+		q.Groups[g].Bits = 1 + doc.BitsOf(id) // a name counts, whatever it says elsewhere
 		q.wholes[whole] = append(q.wholes[whole], Ref{g, 1})
 		q.Filter.Add(whole)
 	}
@@ -191,7 +191,7 @@ func (q *Question) addWord(w string, boost float64) {
 	if weight == 0 {
 		return
 	}
-	q.addStem(words.StemOf(w), w, weight*boost)
+	q.addStem(doc.StemOf(w), w, weight*boost)
 }
 
 // addStem adds a stem under the name of the word it came from.
@@ -217,8 +217,8 @@ func (q *Question) follow(g int16) {
 }
 
 func (q *Question) newGroup(name string, weight float64) int16 {
-	bits := 1 + words.BitsOf(name)
-	if questionTalk()[words.StemOf(name)] {
+	bits := 1 + doc.BitsOf(name)
+	if questionTalk()[doc.StemOf(name)] {
 		bits = 0
 	}
 	q.Groups = append(q.Groups, Group{name, weight, bits})
@@ -238,7 +238,7 @@ func (q *Question) addPrefixes() {
 	q.begins = map[uint][]stemRef{}
 	for s, refs := range q.Stems {
 		if len(s) >= tuning.MinPrefix {
-			k := words.FilterKey(s)
+			k := doc.WordKey(s)
 			q.begins[k] = append(q.begins[k], stemRef{s, Ref{refs[0].Group, float32(tuning.Rank.Prefix)}})
 		}
 	}
@@ -252,7 +252,7 @@ func (q *Question) like(stem []byte) (Ref, bool) {
 	if len(stem) < tuning.MinPrefix {
 		return Ref{}, false
 	}
-	for _, s := range q.begins[words.FilterKey(string(stem))] {
+	for _, s := range q.begins[doc.WordKey(string(stem))] {
 		if strings.HasPrefix(s.stem, string(stem)) || strings.HasPrefix(string(stem), s.stem) {
 			return s.ref, true
 		}
@@ -315,4 +315,4 @@ var wordWeight = sync.OnceValue(func() map[string]float64 {
 })
 
 // questionTalk are the stems of words that questions have whatever they ask about.
-var questionTalk = sync.OnceValue(func() map[string]bool { return words.StemSet(tuning.Words("english", "talk")) })
+var questionTalk = sync.OnceValue(func() map[string]bool { return doc.StemSet(tuning.Words("english", "talk")) })

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Hit is one occurrence of a term of the question.
@@ -125,22 +124,22 @@ func (s *scanner) matchPaths() []Hit {
 func (s *scanner) scanLine(line string, content int) int {
 	tokens, rare, filter := 1, false, &s.q.Filter
 	for i := 0; i < len(line); {
-		switch c := words.Class[line[i]]; {
-		case c == words.Space:
+		switch c := doc.ByteClass[line[i]]; {
+		case c == doc.Space:
 			i++
-		case c == words.Other:
+		case c == doc.OtherByte:
 			i++
 			tokens++
-		case c == words.High:
+		case c == doc.HighByte:
 			rare = true
 			if utf8.RuneStart(line[i]) {
 				tokens++
 			}
 			i++
 		default:
-			start, seen := i, words.Bit[line[i]]
-			for i++; i < len(line) && words.Bit[line[i]] != 0; i++ {
-				seen |= words.Bit[line[i]]
+			start, seen := i, doc.ByteBit[line[i]]
+			for i++; i < len(line) && doc.ByteBit[line[i]] != 0; i++ {
+				seen |= doc.ByteBit[line[i]]
 			}
 			tokens++
 			if w := line[start:i]; len(w) > 1 && start >= content && start < tuning.ScoredPrefix {
@@ -154,7 +153,7 @@ func (s *scanner) scanLine(line string, content int) int {
 	}
 	if rare && s.q.unicode {
 		s.at = 0
-		words.EachRuneWord(line[:min(len(line), tuning.ScoredPrefix)], s.unicodeWord)
+		doc.EachRuneWord(line[:min(len(line), tuning.ScoredPrefix)], s.unicodeWord)
 	}
 	return tokens
 }
@@ -168,7 +167,7 @@ func (s *scanner) word(w string) {
 
 // lookUp finds the groups that an identifier stands for.
 func (s *scanner) lookUp(w string) {
-	words.EachPart(w, s.part)
+	doc.EachPart(w, s.part)
 	if len(s.q.wholes) > 0 && s.q.Filter.Passes(w) {
 		s.found = append(s.found, s.q.wholes[joined(w)]...)
 	}
@@ -188,7 +187,7 @@ func (s *scanner) part(p string) {
 
 // refsOf returns the groups that a part of an identifier stands for.
 func (s *scanner) refsOf(part string) []Ref {
-	w := words.Stem(words.Lowered(s.buf[:0], part))
+	w := doc.Stem(doc.Lowered(s.buf[:0], part))
 	if refs, known := s.q.Stems[string(w)]; known {
 		return refs
 	}

@@ -3,8 +3,8 @@ package query
 import (
 	"sync"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // typo is a word of the question that may be misspelt: it is not a common word, and neither the word nor a
@@ -27,17 +27,17 @@ func (s *scanner) mayBeTypos() []typo {
 			out = append(out, typo{joined(word), "", int16(g)})
 			continue
 		}
-		if hit[g] || group.Bits == 0 || group.Weight < 1 || len(word) < tuning.MinTypo || words.BitsOf(word) < tuning.RareBits || !plainWord(word) {
+		if hit[g] || group.Bits == 0 || group.Weight < 1 || len(word) < tuning.MinTypo || doc.BitsOf(word) < tuning.RareBits || !plainWord(word) {
 			continue
 		}
-		out = append(out, typo{word, words.StemOf(word), int16(g)})
+		out = append(out, typo{word, doc.StemOf(word), int16(g)})
 	}
 	return out
 }
 
 func plainWord(w string) bool {
 	for i := range len(w) {
-		if words.Class[w[i]] != words.Lower {
+		if doc.ByteClass[w[i]] != doc.Lower {
 			return false
 		}
 	}
@@ -60,11 +60,11 @@ var spoken = sync.OnceValue(func() (list []string) {
 // Otherwise the misspelt one would count as a rare word that the text does not have.
 func withoutTypo(w string) string {
 	_, listed := wordWeight()[w]
-	if len(w) < tuning.MinTalkTypo || listed || questionTalk()[words.StemOf(w)] || words.BitsOf(w) < tuning.RareBits || !plainWord(w) {
+	if len(w) < tuning.MinTalkTypo || listed || questionTalk()[doc.StemOf(w)] || doc.BitsOf(w) < tuning.RareBits || !plainWord(w) {
 		return w
 	}
 	for _, s := range spoken() {
-		if oneSlip(w, s) && words.StemOf(w) != words.StemOf(s) { // else it is another form
+		if oneSlip(w, s) && doc.StemOf(w) != doc.StemOf(s) { // else it is another form
 			return s
 		}
 	}
@@ -82,7 +82,7 @@ type typos struct {
 const mayBegin = 1
 
 func typosOf(list []typo) *typos {
-	t := &typos{words: list, bytes: words.Bit}
+	t := &typos{words: list, bytes: doc.ByteBit}
 	for _, w := range list {
 		for c := range t.bytes {
 			if byte(c)|0x20 == w.name[0] && t.bytes[c] != 0 {
@@ -139,9 +139,9 @@ func (s *scanner) lookUpTypos(w string, t *typos) {
 	if t.begins(w) {
 		s.wholeTypo(w, t.words)
 	}
-	words.EachPart(w, func(part string) {
+	doc.EachPart(w, func(part string) {
 		if len(part)+1 >= tuning.MinTypo && t.begins(part) {
-			s.typo(words.Lowered(s.buf[:0], part), t.words)
+			s.typo(doc.Lowered(s.buf[:0], part), t.words)
 		}
 	})
 }
@@ -157,7 +157,7 @@ func (s *scanner) typo(word []byte, typos []typo) {
 			continue
 		}
 		var buf [64]byte
-		if stem := words.Stem(append(buf[:0], word...)); len(stem) >= tuning.MinTypo && oneSlip(t.stem, string(stem)) {
+		if stem := doc.Stem(append(buf[:0], word...)); len(stem) >= tuning.MinTypo && oneSlip(t.stem, string(stem)) {
 			s.found = append(s.found, Ref{t.group, tuning.TypoWeight})
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // holdsFailure reports whether a log contains the failure that the question asks about.
@@ -18,7 +18,7 @@ func (t *Text) holdsFailure(r *Relevance) bool {
 
 // compileStem is the stem of compile. Compilers' messages count as a hit for it, although they seldom
 // contain the word.
-var compileStem = words.StemOf("compile")
+var compileStem = doc.StemOf("compile")
 
 // mentioned returns the fraction, 0..1, of the question's named subjects that occur near a failure, or
 // anywhere if the log reports no failure. It is 1 when the question asks for a failure and names no
@@ -37,7 +37,7 @@ func (t *Text) mentioned(r *Relevance) float64 {
 	}
 	named, found := 0.0, 0.0
 	for g, group := range t.Question.Groups {
-		if group.Weight >= 1 && group.Bits > 0 && !query.FailureTalk()[words.StemOf(group.Name)] {
+		if group.Weight >= 1 && group.Bits > 0 && !query.FailureTalk()[doc.StemOf(group.Name)] {
 			named += group.Weight
 			found += float64(group.Weight * float64(best[g]))
 		}
@@ -53,14 +53,14 @@ func (t *Text) mentioned(r *Relevance) float64 {
 
 // Stems of the words for tests, and for a program that ended prematurely.
 var (
-	testStem, assertStem = words.StemOf("test"), words.StemOf("assert")
-	deathStems           = []string{words.StemOf("die"), words.StemOf("died"), words.StemOf("crash"), words.StemOf("killed"), words.StemOf("abort"), words.StemOf("panic")}
+	testStem, assertStem = doc.StemOf("test"), doc.StemOf("assert")
+	deathStems           = []string{doc.StemOf("die"), doc.StemOf("died"), doc.StemOf("crash"), doc.StemOf("killed"), doc.StemOf("abort"), doc.StemOf("panic")}
 )
 
 // checkTalk are the stems of words for builds, tests and checks, which are said to crash or abort when they
 // merely failed.
 var checkTalk = sync.OnceValue(func() map[string]bool {
-	return words.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "check-talk")))
+	return doc.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "check-talk")))
 })
 
 // Text found on lines about failed tests and assertions, and about programs that ended prematurely.
@@ -85,7 +85,7 @@ func (t *Text) lacksDeath(r *Relevance) bool {
 
 // fearsDeath reports whether the question asks why a program died.
 func fearsDeath(q *query.Question) bool {
-	return slices.ContainsFunc(deathStems, q.Asks) && !slices.ContainsFunc(q.Groups, func(g query.Group) bool { return checkTalk()[words.StemOf(g.Name)] })
+	return slices.ContainsFunc(deathStems, q.Asks) && !slices.ContainsFunc(q.Groups, func(g query.Group) bool { return checkTalk()[doc.StemOf(g.Name)] })
 }
 
 // onlyChecksFailed reports whether every entry with an alarm comes from a test or a compiler.

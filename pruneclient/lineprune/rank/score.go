@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Text is a text after the earlier steps: split into lines, matched against the question, grouped into
@@ -219,7 +218,7 @@ func spread(reach []float32, hits []query.Hit, steps []step) {
 // comments lowers the score of comment lines, which lead to an answer rather than contain it.
 func (r *Relevance) comments(d *doc.Document) {
 	for i, line := range d.Lines {
-		if !d.Blank(i) && structure.IsComment(line[words.FirstVisible(line):]) {
+		if !d.Blank(i) && structure.IsComment(line[doc.FirstVisible(line):]) {
 			r.Score[i] *= tuning.Rank.Comment
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // units adds the scores of the enclosing unit as a whole, of its head line, and of the unit around it.
@@ -89,7 +88,7 @@ func (r *Relevance) names(d *doc.Document, q *query.Question, o structure.Outlin
 	var buf [64]byte
 	for u, unit := range o.Units {
 		parts, matched, sum := 0, 0, 0.0
-		words.EachPart(structure.DefinedName(d.Lines[unit.Head]), func(part string) {
+		doc.EachPart(structure.DefinedName(d.Lines[unit.Head]), func(part string) {
 			parts++
 			if best := r.bestOf(q, buf[:0], part); best > 0 {
 				matched++
@@ -108,7 +107,7 @@ func (r *Relevance) bestOf(q *query.Question, buf []byte, word string) float64 {
 	if len(word) < 2 || len(word) > 64 || !q.Filter.Passes(word) {
 		return best
 	}
-	for _, ref := range q.Stems[string(words.Stem(words.Lowered(buf, word)))] {
+	for _, ref := range q.Stems[string(doc.Stem(doc.Lowered(buf, word)))] {
 		best = max(best, r.rarity[ref.Group]*float64(ref.Weight))
 	}
 	return best

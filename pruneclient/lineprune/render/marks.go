@@ -3,7 +3,7 @@ package render
 import (
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
@@ -23,7 +23,7 @@ func Sealed(lines []string) []bool {
 		if strings.IndexByte(line, terminal.Escape) >= 0 {
 			line = terminal.WithoutEscapes(line)
 		}
-		if line == "" || !mayMark(line[words.FirstVisible(line)]) {
+		if line == "" || !mayMark(line[doc.FirstVisible(line)]) {
 			continue
 		}
 		switch text := strings.TrimSpace(line); {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // DataOf returns the structure of a text of records, or nil if it is something else. Tables are recognised by
@@ -43,7 +42,7 @@ func mayBeJSON(d *doc.Document, text string) bool {
 			continue
 		}
 		seen++
-		if strings.IndexByte(`"{}[],`, d.Lines[i][words.FirstVisible(d.Lines[i])]) >= 0 {
+		if strings.IndexByte(`"{}[],`, d.Lines[i][doc.FirstVisible(d.Lines[i])]) >= 0 {
 			likely++
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 var (
@@ -18,7 +18,7 @@ var (
 // any supported language, or by the shape of a C-like signature. next holds the lines after it.
 func IsDefinition(line string, next []string) bool {
 	line = undecorated(line)
-	if line == "" || !words.InWord(words.Class[line[0]]) && line[0] != '~' && line[0] != '*' {
+	if line == "" || !doc.InWord(doc.ByteClass[line[0]]) && line[0] != '~' && line[0] != '*' {
 		return false
 	}
 	if typeSignature(line) || createStatement(line) != "" {
@@ -78,7 +78,7 @@ func undecorated(line string) string {
 // FirstWord returns the first word of s, and the text after it without leading white space.
 func FirstWord(s string) (word, rest string) {
 	i := 0
-	for i < len(s) && words.InWord(words.Class[s[i]]) {
+	for i < len(s) && doc.InWord(doc.ByteClass[s[i]]) {
 		i++
 	}
 	return s[:i], unindented(s[i:])
@@ -291,7 +291,7 @@ func nameBeforeParenthesis(line string) string {
 	}
 	head := strings.TrimRight(line[:end], " \t*&")
 	start := len(head)
-	for start > 0 && words.InWord(words.Class[head[start-1]]) {
+	for start > 0 && doc.InWord(doc.ByteClass[head[start-1]]) {
 		start--
 	}
 	return head[start:]

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Heads returns for every line of a listing, such as the output of a command, the line number of its heading, or -1:
@@ -38,8 +37,8 @@ func PageHeads(d *doc.Document, o Outline) []int32 {
 		if d.Blank(i) {
 			continue
 		}
-		column := words.FirstVisible(d.Lines[i])
-		for len(items) > 0 && words.FirstVisible(d.Lines[items[len(items)-1]]) >= column {
+		column := doc.FirstVisible(d.Lines[i])
+		for len(items) > 0 && doc.FirstVisible(d.Lines[items[len(items)-1]]) >= column {
 			items = items[:len(items)-1]
 		}
 		if !strings.HasPrefix(d.Lines[i][column:], "- ") {
@@ -57,12 +56,12 @@ func PageHeads(d *doc.Document, o Outline) []int32 {
 // number of lines.
 func SmallItems(d *doc.Document, lines int) (items [][2]int) {
 	for i := 0; i < len(d.Lines); i++ {
-		column := words.FirstVisible(d.Lines[i])
+		column := doc.FirstVisible(d.Lines[i])
 		if d.Blank(i) || !strings.HasPrefix(d.Lines[i][column:], "- ") {
 			continue
 		}
 		end := i + 1
-		for end < len(d.Lines) && !d.Blank(end) && words.FirstVisible(d.Lines[end]) > column {
+		for end < len(d.Lines) && !d.Blank(end) && doc.FirstVisible(d.Lines[end]) > column {
 			end++
 		}
 		if end-i > 1 && end-i <= lines {
@@ -100,7 +99,7 @@ func (f *headFinder) line(i int) {
 		f.closeParagraph()
 		return
 	}
-	text := f.d.Lines[i][words.FirstVisible(f.d.Lines[i]):]
+	text := f.d.Lines[i][doc.FirstVisible(f.d.Lines[i]):]
 	style, ok := Title(f.d.Lines[i])
 	if !ok && len(f.records) > 0 && begins(f.d, i) {
 		key := keyOf(text)
@@ -189,7 +188,7 @@ func (f *headFinder) opensDeeper(i int, text string) bool {
 // without a name does not, nor does a remark or a lone bracket.
 func names(text string) bool {
 	switch {
-	case strings.HasPrefix(text, "("), !words.HasLetter(text):
+	case strings.HasPrefix(text, "("), !doc.HasLetter(text):
 		return false
 	case strings.HasPrefix(text, "uid="), strings.Contains(text, "[ref="):
 		return strings.Contains(text, `"`)
@@ -249,7 +248,7 @@ func recordKeys(d *doc.Document) map[string]bool {
 		if d.Blank(i) || len(seen) > mostKeys || !begins(d, i) { // most lines begin nothing
 			continue
 		}
-		key := keyOf(d.Lines[i][words.FirstVisible(d.Lines[i]):])
+		key := keyOf(d.Lines[i][doc.FirstVisible(d.Lines[i]):])
 		if key == "" || !identities[strings.ToLower(key)] && keyOf(strings.TrimSpace(d.Next(i))) == "" {
 			continue
 		}
@@ -268,7 +267,7 @@ const mostKeys = 1000
 func keyOf(text string) string {
 	const longest = 40
 	key, value, ok := strings.Cut(text[:min(len(text), longest+2)], ":")
-	if !ok || key == "" || value == "" || value[0] != ' ' && value[0] != '\t' || !words.Letter(key[0]) || strings.ContainsAny(key, "()[]{}=\"'/") {
+	if !ok || key == "" || value == "" || value[0] != ' ' && value[0] != '\t' || !doc.Letter(key[0]) || strings.ContainsAny(key, "()[]{}=\"'/") {
 		return ""
 	}
 	return key

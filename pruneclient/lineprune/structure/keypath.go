@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // LinesAt returns the lines of nested keys at a path: "limits.memory" is a key memory below a key limits.
@@ -64,7 +63,7 @@ func keyNames(line string) []string {
 		return strings.Split(strings.Trim(strings.TrimRight(t, " \r"), "[]"), ".")
 	}
 	end := 0
-	for end < len(t) && (words.InWord(words.Class[t[end]]) || strings.IndexByte("-./", t[end]) >= 0) {
+	for end < len(t) && (doc.InWord(doc.ByteClass[t[end]]) || strings.IndexByte("-./", t[end]) >= 0) {
 		end++
 	}
 	if end == 0 {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Opening is the first line of something that a reader may look for: a declaration, a section, a record.
@@ -168,7 +167,7 @@ func plain(name string) string {
 		}
 		return r
 	}, name)
-	if name = strings.TrimSpace(name); len(name) > longestName || !words.HasLetter(name) {
+	if name = strings.TrimSpace(name); len(name) > longestName || !doc.HasLetter(name) {
 		return ""
 	}
 	return name
@@ -225,7 +224,7 @@ func (d *Data) identity(text *doc.Document, p Part) string {
 		t := strings.TrimPrefix(strings.TrimSpace(text.Lines[line]), "- ")
 		key, value, ok := strings.Cut(t, ":")
 		value = strings.Trim(value, ` ,"'`)
-		if ok && identifies(strings.Trim(key, `"' `)) && words.HasLetter(value) && !strings.ContainsAny(value, "{[") {
+		if ok && identifies(strings.Trim(key, `"' `)) && doc.HasLetter(value) && !strings.ContainsAny(value, "{[") {
 			return value
 		}
 	}
@@ -241,7 +240,7 @@ func (d *Data) rows(text *doc.Document) (list []Opening) {
 		if gap := strings.Index(line, "  "); gap >= 0 && (end < 0 || gap < end) {
 			end = gap
 		}
-		if end <= 0 || !words.Letter(line[0]) {
+		if end <= 0 || !doc.Letter(line[0]) {
 			continue
 		}
 		if name := plain(line[:end]); name != "" {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Shape is the form of a text whose lines are related by something other than the syntax of a program or
@@ -102,7 +101,7 @@ func agrees(d *doc.Document, pass func(line string) bool) bool {
 // isKeys reports whether nearly all sampled lines are a key, a value or a bracket.
 func isKeys(d *doc.Document) bool {
 	first := firstLine(d)
-	return first >= 0 && agrees(d, func(line string) bool { return keyLine(line[words.FirstVisible(line):]) })
+	return first >= 0 && agrees(d, func(line string) bool { return keyLine(line[doc.FirstVisible(line):]) })
 }
 
 // keyLine reports whether a line, without surrounding white space, is one of JSON, YAML, TOML or XML.
@@ -112,7 +111,7 @@ func keyLine(t string) bool {
 		return !strings.HasSuffix(t, ";") && !strings.HasPrefix(t, "#include") && !strings.HasPrefix(t, "##")
 	}
 	key := 0
-	for key < len(t) && (words.InWord(words.Class[t[key]]) || strings.IndexByte("-./", t[key]) >= 0) {
+	for key < len(t) && (doc.InWord(doc.ByteClass[t[key]]) || strings.IndexByte("-./", t[key]) >= 0) {
 		key++
 	}
 	if key == 0 || key == len(t) {
@@ -139,7 +138,7 @@ func KeyOutline(d *doc.Document) Outline {
 			o.Of[i] = top(open)
 			continue
 		}
-		if t := line[words.FirstVisible(line):]; closes(t) || strings.HasPrefix(t, "</") { // a closing bracket belongs to the unit that it ends
+		if t := line[doc.FirstVisible(line):]; closes(t) || strings.HasPrefix(t, "</") { // a closing bracket belongs to the unit that it ends
 			o.Of[i] = top(open)
 			if len(open) > 0 && depthOf(d, o.Units[open[len(open)-1]].Head) == depthOf(d, i) {
 				closeAt(i+1, depthOf(d, i))
@@ -172,7 +171,7 @@ func depthOf(d *doc.Document, i int) int {
 // isSection reports whether a line is like "[servers.alpha]" or "[[products]]".
 func isSection(line string) bool {
 	line = strings.TrimRight(line, " \r")
-	return len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']' && words.InWord(words.Class[strings.TrimLeft(line, "[")[0]])
+	return len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']' && doc.InWord(doc.ByteClass[strings.TrimLeft(line, "[")[0]])
 }
 
 // opensKeys reports whether the next line is nested in line i.

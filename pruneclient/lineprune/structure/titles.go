@@ -3,7 +3,7 @@ package structure
 import (
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // goRun is the form of the lines with which go test announces a test.
@@ -22,7 +22,7 @@ var announcements = []struct{ prefix, style string }{
 //	[x]        commit 1a2b3c4...                   a section, a commit
 //	diff --git a/x b/x    On branch x              and the other announcements
 func Title(line string) (style string, ok bool) {
-	if len(line) < 3 || len(line) > longestHead || words.Class[line[0]] == words.Space {
+	if len(line) < 3 || len(line) > longestHead || doc.ByteClass[line[0]] == doc.Space {
 		return "", false
 	}
 	switch c := line[0]; {
@@ -33,10 +33,10 @@ func Title(line string) (style string, ok bool) {
 	case strings.HasPrefix(line, "-[ RECORD "): // of psql
 		return "-[", true
 	case c == '[':
-		return "[", isSection(line) && words.Letter(line[1]) && !strings.Contains(line, " ")
+		return "[", isSection(line) && doc.Letter(line[1]) && !strings.Contains(line, " ")
 	case c == 'c' && strings.HasPrefix(line, "commit "):
 		hash, _, _ := strings.Cut(line[len("commit "):], " ")
-		return "commit", words.IsHash(hash)
+		return "commit", doc.IsHash(hash)
 	}
 	for _, a := range announcements {
 		if strings.HasPrefix(line, a.prefix) && len(line) > len(a.prefix) {
@@ -62,7 +62,7 @@ func ruled(line string) (style string, ok bool) {
 	text = strings.TrimPrefix(text, ">")
 	name := strings.Trim(text, " \r"+line[:1]+"<")
 	both := len(strings.TrimRight(text, " \r")) >= len(name)+3
-	if name == "" || !strings.HasPrefix(text, " ") && !both || !words.HasLetter(name) && strings.Trim(name, "0123456789 ./") != "" {
+	if name == "" || !strings.HasPrefix(text, " ") && !both || !doc.HasLetter(name) && strings.Trim(name, "0123456789 ./") != "" {
 		return "", false
 	}
 	if both {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // Unit is a range of lines that belong together: a definition with its body and comment, a section of a
@@ -89,7 +88,7 @@ func FenceAfter(open, line string) string {
 // more than a heading.
 func tagLevel(line string) int {
 	const longest = 200
-	t := line[words.FirstVisible(line):]
+	t := line[doc.FirstVisible(line):]
 	if len(t) > 3 && len(t) <= longest && t[0] == '<' && t[1]|0x20 == 'h' && t[2] >= '1' && t[2] <= '6' && (t[3] == '>' || t[3] == ' ') {
 		return int(t[2] - '0')
 	}
@@ -123,10 +122,10 @@ func isHeading(line, next string) bool {
 	case '.':
 		return strings.HasPrefix(line, ".SH") || strings.HasPrefix(line, ".SS") || strings.HasPrefix(line, ".TH")
 	}
-	if Underline(next) && len(next) >= min(len(line), 3) && words.Class[line[0]] != words.Other {
+	if Underline(next) && len(next) >= min(len(line), 3) && doc.ByteClass[line[0]] != doc.OtherByte {
 		return true
 	}
-	return len(line) > 2 && len(line) < 60 && line == strings.ToUpper(line) && words.Class[line[0]] == words.Upper && !strings.ContainsAny(line, "_=;(){}")
+	return len(line) > 2 && len(line) < 60 && line == strings.ToUpper(line) && doc.ByteClass[line[0]] == doc.Upper && !strings.ContainsAny(line, "_=;(){}")
 }
 
 func Underline(line string) bool {

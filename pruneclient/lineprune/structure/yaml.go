@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // isYAML reports whether a text is YAML: nearly all lines are items, keys that end in a colon, or the text of a key
@@ -17,7 +16,7 @@ func isYAML(d *doc.Document) bool {
 		if d.Blank(i) || text >= 0 && d.Indent[i] > text {
 			continue
 		}
-		t := strings.TrimRight(d.Lines[i][words.FirstVisible(d.Lines[i]):], " \r")
+		t := strings.TrimRight(d.Lines[i][doc.FirstVisible(d.Lines[i]):], " \r")
 		seen++
 		text = -1
 		key, isKey := yamlKey(t)
@@ -167,7 +166,7 @@ func (b *yamlBuilder) items() bool {
 func (b *yamlBuilder) keyed() {
 	all, deep, largest := map[int32]int{}, map[int32]int{}, map[int32]int{}
 	for i, line := range b.d.Lines {
-		if !b.d.Blank(i) && line[words.FirstVisible(line)] != '#' {
+		if !b.d.Blank(i) && line[doc.FirstVisible(line)] != '#' {
 			all[b.parent[i]]++
 		}
 	}

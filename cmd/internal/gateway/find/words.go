@@ -7,8 +7,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/words"
 )
 
 // eachWord yields the stem of each word of a text, and the word in lower case. Identifiers are split into their parts, and
@@ -16,13 +16,13 @@ import (
 func eachWord(text string) iter.Seq2[string, string] {
 	return func(yield func(stem, word string) bool) {
 		more := true
-		for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && !words.InWord(byte(r)) }) {
+		for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && !doc.InWord(byte(r)) }) {
 			ascii := strings.FieldsFunc(field, func(r rune) bool { return r >= utf8.RuneSelf })
 			for _, word := range ascii {
-				words.EachPart(word, func(part string) { more = more && yield(words.StemOf(part), strings.ToLower(part)) })
+				doc.EachPart(word, func(part string) { more = more && yield(doc.StemOf(part), strings.ToLower(part)) })
 			}
 			if len(ascii) != 1 || len(ascii[0]) != len(field) {
-				words.EachRuneWord(field, func(word string) { more = more && yield(word, word) })
+				doc.EachRuneWord(field, func(word string) { more = more && yield(word, word) })
 			}
 			if !more {
 				return
@@ -48,7 +48,7 @@ func sameStems(lines []string) map[string][]string {
 		}
 		idea := strings.Fields(line)
 		for i := range idea {
-			idea[i] = words.StemOf(idea[i])
+			idea[i] = doc.StemOf(idea[i])
 		}
 		for _, a := range idea {
 			for _, b := range idea {

@@ -1,6 +1,4 @@
-// Package words splits text into words and tokens: byte classes, parts of identifiers, stems, and the
-// information in each word.
-package words
+package doc
 
 import (
 	"strings"
@@ -10,16 +8,16 @@ import (
 
 // Byte classes of the scanner; those of identifiers come last.
 const (
-	Other byte = iota
+	OtherByte byte = iota
 	Space
-	High // part of a non-ASCII rune
+	HighByte // part of a non-ASCII rune
 	Lower
 	Upper
 	Digit
 	underscore
 )
 
-var Class = func() (t [256]byte) {
+var ByteClass = func() (t [256]byte) {
 	for c := range t {
 		switch {
 		case c == ' ' || c >= '\t' && c <= '\r':
@@ -33,7 +31,7 @@ var Class = func() (t [256]byte) {
 		case c == '_':
 			t[c] = underscore
 		case c >= 0x80:
-			t[c] = High
+			t[c] = HighByte
 		}
 	}
 	return t
@@ -41,10 +39,10 @@ var Class = func() (t [256]byte) {
 
 func InWord(c byte) bool { return c >= Lower }
 
-// Bit has one bit for the class of a byte of a word, and is 0 for other bytes. The bits of a word's bytes
+// ByteBit has one bit for the class of a byte of a word, and is 0 for other bytes. The bits of a word's bytes
 // together tell of which classes it consists.
-var Bit = func() (t [256]byte) {
-	for c, class := range Class {
+var ByteBit = func() (t [256]byte) {
+	for c, class := range ByteClass {
 		if InWord(class) {
 			t[c] = 1 << class
 		}
@@ -57,7 +55,7 @@ var Bit = func() (t [256]byte) {
 func EachPart(word string, part func(string)) int {
 	n, start := 0, 0
 	for k := 1; k < len(word); k++ {
-		a, b := Class[word[k-1]], Class[word[k]]
+		a, b := ByteClass[word[k-1]], ByteClass[word[k]]
 		end := k
 		switch {
 		case a == underscore:
@@ -72,7 +70,7 @@ func EachPart(word string, part func(string)) int {
 		n++
 		start = end
 	}
-	if word != "" && Class[word[len(word)-1]] != underscore {
+	if word != "" && ByteClass[word[len(word)-1]] != underscore {
 		part(word[start:])
 		n++
 	}
@@ -83,7 +81,7 @@ func EachPart(word string, part func(string)) int {
 func Lowered(buf []byte, w string) []byte {
 	for i := 0; i < len(w); i++ {
 		c := w[i]
-		if Class[c] == Upper {
+		if ByteClass[c] == Upper {
 			c |= 0x20
 		}
 		buf = append(buf, c)
@@ -94,7 +92,7 @@ func Lowered(buf []byte, w string) []byte {
 // Stem removes English inflections from a lower-case word, in place. The stem need not be a word; it only
 // has to be equal for all forms of the word.
 func Stem(w []byte) []byte {
-	if len(w) < 4 || Class[w[len(w)-1]] != Lower {
+	if len(w) < 4 || ByteClass[w[len(w)-1]] != Lower {
 		return w
 	}
 	w = stemPlural(w)
@@ -209,14 +207,14 @@ func StemSet(words []string) map[string]bool {
 
 func FirstVisible(line string) int {
 	for i := 0; i < len(line); i++ {
-		if Class[line[i]] != Space {
+		if ByteClass[line[i]] != Space {
 			return i
 		}
 	}
 	return 0
 }
 
-func Letter(c byte) bool { return Class[c] == Lower || Class[c] == Upper }
+func Letter(c byte) bool { return ByteClass[c] == Lower || ByteClass[c] == Upper }
 
 // IsHash reports whether s is the hash of a commit, perhaps shortened.
 func IsHash(s string) bool {
@@ -231,7 +229,7 @@ func IsHash(s string) bool {
 // HasLetter reports whether s has a letter of any script.
 func HasLetter(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if Letter(s[i]) || Class[s[i]] == High {
+		if Letter(s[i]) || ByteClass[s[i]] == HighByte {
 			return true
 		}
 	}
