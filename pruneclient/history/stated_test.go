@@ -3,7 +3,7 @@ package history
 import (
 	"testing"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
@@ -13,17 +13,17 @@ func TestStated(t *testing.T) {
 	page.Says("has fewer than %s tokens", "MinTokens", MinTokens)
 	page.Says("the last %s events", "maxEvents", maxEvents)
 	page.Says("edited in the last %s turns", "editMemory", editMemory)
-	page.Says("hold %s times as much to stay", "tuning.CarefulShare", tuning.CarefulShare)
+	page.Says("hold %s times as much to stay", "doc.CarefulShare", doc.CarefulShare)
 	page = stated.On(t, "docs/evidence/BILL.md")
 	page.Says("results under %s tokens", "MinTokens", MinTokens)
 	page.Says("reads of %s lines and fewer", "NarrowLines", NarrowLines)
 	page.Says("edited in the last %s turns", "editMemory", editMemory)
-	page.Says("multiplied by %s for a file", "tuning.CarefulShare", tuning.CarefulShare)
-	page.Says("of the result holds: %s % for files", "tuning.FileShare", tuning.FileShare)
-	page.Says("%s % for files that a command prints", "tuning.OutputShare", tuning.OutputShare)
-	page.Says("%s % for lists", "tuning.MatchShare", tuning.MatchShare)
-	page.Says("%s % for logs", "tuning.LogShare", tuning.LogShare)
-	page.Says("% for logs, at %s tokens", "tuning.ShareTokens", tuning.ShareTokens)
+	page.Says("multiplied by %s for a file", "doc.CarefulShare", doc.CarefulShare)
+	page.Says("of the result holds: %s % for files", "doc.FileShare", doc.FileShare)
+	page.Says("%s % for files that a command prints", "doc.OutputShare", doc.OutputShare)
+	page.Says("%s % for lists", "doc.MatchShare", doc.MatchShare)
+	page.Says("%s % for logs", "doc.LogShare", doc.LogShare)
+	page.Says("% for logs, at %s tokens", "doc.ShareTokens", doc.ShareTokens)
 	page = stated.On(t, "docs/clients/opencode.md")
 	page.Says("a result above %s tokens begins", "MinTokens", MinTokens)
 	page = stated.On(t, "docs/decisions/011-one-definition-of-a-repeat.md")

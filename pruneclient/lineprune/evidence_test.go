@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // program returns 60 functions unrelated to any question, with the given lines inserted in the middle.
@@ -64,7 +64,7 @@ func TestWholeQuestionFoundIsAnAnswer(t *testing.T) {
 	text := strings.Repeat(program(), 40) + program("// about the websocket")
 	for _, question := range []string{"websocket", "about the websocket?", "what does websocket mean", "websocket example", "how websocket works in detail"} {
 		_, res := keptText(t, text, question, Options{})
-		require.GreaterOrEqual(t, res.Confidence, tuning.MinConfidence, question)
+		require.GreaterOrEqual(t, res.Confidence, doc.MinConfidence, question)
 		require.False(t, res.Whole(), question)
 	}
 	_, res := keptText(t, text, "websocket throttled by tenant?", Options{})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // The subject of a question about a failure must occur near a failure. The names of passed tests are no
@@ -131,7 +131,7 @@ func TestWordsOfAFailureThatIsNotThereSayLess(t *testing.T) {
 	log := strings.Repeat("alpha beta gamma\n", 300) + "the tenant has a lease\n" + strings.Repeat("alpha beta gamma\n", 300)
 	asked := confidenceIn(t, log, "Does the tenant have a lease?")
 	feared := confidenceIn(t, log, "Why does the tenant have a lease?")
-	require.InDelta(t, asked/(1-asked)/tuning.Elsewhere, feared/(1-feared), 1e-9)
+	require.InDelta(t, asked/(1-asked)/doc.ElsewhereFactor, feared/(1-feared), 1e-9)
 }
 
 // A linter puts a mark before each finding, as test runners do before failing tests. Its findings are not all kept.

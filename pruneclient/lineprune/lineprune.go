@@ -1,6 +1,6 @@
 // Package lineprune is the embedded line pruner: given a text and a question, it decides which lines to
 // keep. It is a pure function without state or I/O. Its steps are sub-packages, each of which imports only
-// earlier ones: tuning, doc, structure, logs, detect, query, rank, learned, render, choose.
+// earlier ones: doc, structure, logs, detect, query, rank, learned, render, choose.
 package lineprune
 
 import (

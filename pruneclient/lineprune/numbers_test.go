@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // scoreOf returns the score of a line of a program asked about a websocket.
@@ -43,7 +42,7 @@ func TestAPhraseIsWorthTheRootOfItsBits(t *testing.T) {
 	const question = "where is the websocket handshake throttled by tenant?"
 	evidence := func(comment string) float64 {
 		c := confidenceIn(t, program(comment), question)
-		return tuning.Rank.Code.Sure * c / (1 - c)
+		return doc.Ranking.Code.Sure * c / (1 - c)
 	}
 	added := evidence("// websocketHandshake is all there is") - evidence("// handshakeWebsocket is all there is")
 	require.InDelta(t, 0.7*math.Sqrt(7), added, 1e-9)

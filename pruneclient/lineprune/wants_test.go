@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // orders returns a table of n orders.
@@ -141,14 +141,14 @@ func TestKeysAreChosenByTheRules(t *testing.T) {
 	b.WriteString("  \"voucher.expired.text\": \"this one is over\"\n}\n")
 	opts := Options{File: "en.json", Call: session.Origin{Tool: "read", Args: map[string]any{"file_path": "en.json"}, Asked: true}}
 	kept, res := keptText(t, b.String(), "what is the text for an expired voucher", opts)
-	require.Less(t, res.Confidence, tuning.Precise)
+	require.Less(t, res.Confidence, doc.PreciseConfidence)
 	require.True(t, kept[`  "voucher.expired.text": "this one is over"`])
 	require.Less(t, len(res.Kept), 50)
 }
 
 // Only the first 4,096 bytes of a line are judged. What stands after them is not denied: the note says in which line it is.
 func TestANoteDeniesOnlyWhatWasLookedAt(t *testing.T) {
-	far := strings.Repeat("alpha beta ", tuning.ScoredPrefix/11+1) + "the Violins are tuned"
+	far := strings.Repeat("alpha beta ", doc.ScoredPrefix/11+1) + "the Violins are tuned"
 	rest := strings.Repeat("\ngamma(delta)", 300)
 	const nowhere = "nothing in it matches the question; what is kept says what it is about"
 	for _, c := range []struct{ text, free, budget string }{

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Weighed returns the same survey ranked by learned weights instead of the rules' score, which is one of
@@ -54,9 +54,9 @@ func (o Options) weights() *learned.Weights {
 // alone suffice. The rules then cut more than the weights would. The weights have seen few files of
 // nested keys, so there the rules need no more evidence than a pruned text needs anyway.
 func (s Survey) precise() bool {
-	least := tuning.Precise
+	least := doc.PreciseConfidence
 	if s.text.Shape == structure.Keys {
-		least = tuning.MinConfidence
+		least = doc.MinConfidence
 	}
 	return s.opts.Call.Asked && s.opts.Budget == 0 && s.confidence >= least
 }
@@ -71,5 +71,5 @@ func (s Survey) rulesMayCut(res Result) bool {
 // tellsOfFailure reports whether the question asks about the failure in a log that has one. The rules
 // decide there, because they know more kinds of failure than the recorded sessions contain.
 func (s Survey) tellsOfFailure() bool {
-	return s.Kind == Logs && s.text.Question.Failure && s.confidence >= tuning.MinConfidence
+	return s.Kind == Logs && s.text.Question.Failure && s.confidence >= doc.MinConfidence
 }

@@ -1,5 +1,5 @@
 // Command commonwords counts anew how common words are in source code, over the folders that it is given, and prints the
-// table that the line pruner embeds: pruneclient/lineprune/tuning/lists/common.txt.
+// table that the line pruner embeds: pruneclient/lineprune/doc/lists/common.txt.
 package main
 
 import (

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 const (
@@ -67,7 +67,7 @@ func recallAt(cases []benchCase) float64 {
 // search halves and doubles one parameter after the other and keeps a change that raises the recall by more than
 // foldGain. undo restores all parameters.
 func search(cases []benchCase) (undo func()) {
-	params := tuning.Parameters()
+	params := doc.Parameters()
 	saved := map[string]float64{}
 	best := recallAt(cases)
 	for _, name := range slices.Sorted(maps.Keys(params)) {

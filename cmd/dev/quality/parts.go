@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // joint is a pair of questions about one text.
@@ -112,7 +111,7 @@ limit, 3 %% of each text's tokens kept 86 %% of them, 4 %% 92 and 5 %% 95. Error
 
 | | cases | kept by the order alone | with structure | tokens added, of the text |
 |---|---|---|---|---|
-`, 100*pruned, 100*tuning.ExtraShare, 100*tuning.SkeletonShare)
+`, 100*pruned, 100*doc.ExtraShare, 100*doc.SkeletonShare)
 	for _, what := range []struct {
 		name string
 		kind lineprune.Kind
@@ -183,7 +182,7 @@ func (t *reranked) definitions(kept []bool) (lines []int) {
 // errors returns the indices of a log's lines that signal an error. It does not depend on the kept lines.
 func (t *reranked) errors([]bool) (lines []int) {
 	for i := range t.with {
-		if logs.Signal(t.c.lines[i]) >= tuning.AlarmSignal {
+		if logs.Signal(t.c.lines[i]) >= doc.AlarmSignal {
 			lines = append(lines, i)
 		}
 	}

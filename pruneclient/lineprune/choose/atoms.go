@@ -3,7 +3,6 @@ package choose
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // atoms returns the ranges that are kept whole or not at all, one per line: a page's fenced blocks and a
@@ -41,7 +40,7 @@ func (p *chooser) fences() []span {
 
 // bindItems binds an item of a list to the few items within it, as a row of a web page's tree to its cells and buttons.
 func (p *chooser) bindItems(atoms []span) {
-	items := structure.SmallItems(p.Doc, tuning.ItemLines)
+	items := structure.SmallItems(p.Doc, doc.ItemLines)
 	for _, at := range items {
 		p.bind(atoms, at[0], at[1])
 	}
@@ -63,7 +62,7 @@ func (p *chooser) largestAtom() float64 {
 	case p.budgeted():
 		return p.opts.Budget / 2
 	case p.Kind == doc.Docs:
-		return tuning.FreeShare
+		return doc.FreeShare
 	}
 	return 1
 }
@@ -85,7 +84,7 @@ func (p *chooser) troubledEntries() []span {
 func (p *chooser) records() []span {
 	atoms := make([]span, len(p.Doc.Lines))
 	for _, part := range p.Data.Parts {
-		if part.Record && p.Doc.TokensOf(part.Start, part.End) <= tuning.WholeRecord {
+		if part.Record && p.Doc.TokensOf(part.Start, part.End) <= doc.WholeRecord {
 			p.bind(atoms, part.Start, part.End)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // chooser holds the state of one choice.
@@ -87,13 +86,13 @@ func (p *chooser) block(start, end int) render.Block {
 func (p *chooser) floor() float64 {
 	switch {
 	case !p.budgeted() && p.Kind == doc.Logs:
-		return tuning.FreeLogFloor * p.Relevance.Best()
+		return doc.FreeLogFloor * p.Relevance.Best()
 	case !p.budgeted() && p.Data.Nested():
-		return tuning.RecordFloor * p.Relevance.Best()
+		return doc.RecordFloor * p.Relevance.Best()
 	case !p.budgeted():
-		return tuning.FreeFloor * p.Relevance.Best()
+		return doc.FreeFloor * p.Relevance.Best()
 	case p.Kind == doc.Logs:
-		return tuning.LogFloor * p.Relevance.Best()
+		return doc.LogFloor * p.Relevance.Best()
 	}
 	return 0
 }

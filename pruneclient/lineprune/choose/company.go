@@ -3,7 +3,6 @@ package choose
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // company holds the lines that a kept line brings: those that hold its record together, its heading, the heading of that one, and so on, and the first of the lines that are
@@ -45,7 +44,7 @@ func (c *company) each(keep []cause, i int, visit func(line int, why cause) bool
 
 // costly reports whether a heading is too long for a budget, such as one between two rules across the page.
 func (c *company) costly(head int32) bool {
-	return c.tokens != nil && c.tokens[head] > tuning.HeadTokens
+	return c.tokens != nil && c.tokens[head] > doc.HeadTokens
 }
 
 // complete keeps what the kept lines bring. It reports whether there was any.

@@ -3,7 +3,7 @@ package choose
 import (
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 func (p *chooser) result() Result {
@@ -91,7 +91,7 @@ func (p *chooser) choose() []cause {
 	f.take(p.Relevance.Ranking(p.floor()))
 	p.nameFields(f)
 	if !p.budgeted() {
-		f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
+		f.allowance = f.used + int(doc.ExtraShare*float64(p.Doc.Total))
 		f.surround()
 	}
 	if want := limitsOf(len(keep), p.opts).minKept; f.kept < want {

@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // firstEqual returns for every line with a word of the question the first line that is equal to it, or -1. It is nil where
@@ -47,7 +47,7 @@ func (p *chooser) firstEqual() []int32 {
 func (p *chooser) linesAsked() []bool {
 	asks := make([]bool, len(p.Doc.Lines))
 	for _, h := range p.Matches.Hits {
-		if h.Weight == 1 && p.Question.BitsOf(h.Group) >= tuning.EqualBits {
+		if h.Weight == 1 && p.Question.BitsOf(h.Group) >= doc.EqualBits {
 			asks[h.Line] = true
 		}
 	}
@@ -65,7 +65,7 @@ func (p *chooser) equalKey(seed maphash.Seed, i int) (uint64, bool) {
 			line = line[:start] + rest
 		}
 	}
-	if len(line) < tuning.EqualBytes {
+	if len(line) < doc.EqualBytes {
 		return 0, false
 	}
 	return maphash.String(seed, line), true

@@ -3,7 +3,6 @@ package choose
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 func (p *chooser) companyOf() *company {
@@ -28,12 +27,12 @@ type fill struct {
 }
 
 func (p *chooser) newFill(keep []cause) *fill {
-	share := tuning.FreeShare
+	share := doc.FreeShare
 	switch {
 	case p.budgeted():
 		share = p.opts.Budget
 	case p.Kind == doc.Logs:
-		share = tuning.FreeLogShare
+		share = doc.FreeLogShare
 	}
 	if p.brings == nil {
 		p.brings = p.companyOf()
@@ -162,7 +161,7 @@ func (f *fill) missing(at span) int {
 
 // keepNamed keeps the lines that the question names literally, the rarest names first, up to a small part of the text.
 func (f *fill) keepNamed() {
-	left := max(tuning.NamedTokens, int(tuning.NamedPart*float64(f.p.Doc.Total)))
+	left := max(doc.NamedTokens, int(doc.NamedPart*float64(f.p.Doc.Total)))
 	if f.p.budgeted() {
 		left = min(left, f.allowance-f.used)
 	}
@@ -199,9 +198,9 @@ func (p *chooser) nameFields(f *fill) {
 // definitions as long as everything it keeps stays within a smaller fraction of the tokens.
 func (f *fill) outline() {
 	chosen, total := f.used, float64(f.p.Doc.Total)
-	f.allowance = chosen + int(tuning.ExtraShare*total)
+	f.allowance = chosen + int(doc.ExtraShare*total)
 	f.enclose()
-	f.allowance = chosen + int(tuning.SkeletonShare*total)
+	f.allowance = chosen + int(doc.SkeletonShare*total)
 	f.imports()
 	f.skeleton()
 }
@@ -218,7 +217,7 @@ func (f *fill) skeleton() {
 				continue
 			}
 			if !f.besideKept(u.Head) {
-				f.used += tuning.MarkerTokens
+				f.used += doc.MarkerTokens
 			}
 			if !f.add(u.Head, definition) {
 				return

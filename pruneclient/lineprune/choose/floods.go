@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // thinned returns a chooser in which repetitions of one log message score nothing, except the first few and
@@ -42,7 +41,7 @@ func repeats(statements []uint64) []bool {
 	for i, s := range statements {
 		seen[s]++
 		left[s]--
-		again[i] = seen[s] > tuning.PerTemplate && left[s] > 0
+		again[i] = seen[s] > doc.PerTemplate && left[s] > 0
 	}
 	return again
 }
@@ -51,8 +50,8 @@ func repeats(statements []uint64) []bool {
 // the others that ends in a different error.
 func (p *chooser) says(u int, again []bool) bool {
 	unit := p.Outline.Units[u]
-	for i := unit.Start; i < unit.End && unit.End-unit.Start <= tuning.MaxEntry; i++ {
-		if p.Relevance.Signal[i] >= tuning.AlarmSignal && !again[i] {
+	for i := unit.Start; i < unit.End && unit.End-unit.Start <= doc.MaxEntry; i++ {
+		if p.Relevance.Signal[i] >= doc.AlarmSignal && !again[i] {
 			return true
 		}
 	}

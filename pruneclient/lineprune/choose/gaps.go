@@ -2,7 +2,6 @@ package choose
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // bridge keeps the gaps that are not worth their marker.
@@ -16,7 +15,7 @@ func (p *chooser) bridge(keep []cause) {
 			tokens += int(p.Doc.Tokens[i])
 			size += p.Doc.Size(i) + 1
 		}
-		small := !p.budgeted() && p.Kind != doc.Grep && tokens < tuning.Bridged
+		small := !p.budgeted() && p.Kind != doc.Grep && tokens < doc.BridgedTokens
 		if small || p.opts.Marker != nil && len(p.opts.Marker(p.block(start, i)))+1 >= size {
 			for j := start; j < i; j++ {
 				keep[j] = between

@@ -2,7 +2,7 @@ package choose
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // judge returns the warnings, and whether the text is returned whole before any line is chosen.
@@ -14,16 +14,16 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 		return []string{p.patched()}, true
 	case p.budgeted():
 		return p.doubt(), false
-	case p.Doc.Total < tuning.ShortText:
+	case p.Doc.Total < doc.ShortText:
 		return []string{TooShort}, true
 	case p.needsAll():
 		return []string{NeedsAll}, true
 	case p.opts.Whole != "":
 		return []string{AskedWhole}, true
-	case p.confidence < tuning.MinConfidence || p.Relevance.Best() <= 0:
+	case p.confidence < doc.MinConfidence || p.Relevance.Best() <= 0:
 		// Among near-identical lines no answer can be lost, so a ratio that the caller set is applied.
 		return []string{LowConfidence}, !(p.opts.LimitRatio && p.alike())
-	case p.wanted() > (1-tuning.MinGain)*float64(p.Doc.Total): // nearly the whole text is relevant
+	case p.wanted() > (1-doc.MinGain)*float64(p.Doc.Total): // nearly the whole text is relevant
 		return []string{NoGain}, true
 	}
 	return nil, false
@@ -44,7 +44,7 @@ func (p *chooser) patched() string {
 
 // doubt returns a warning where there is little evidence of an answer but a budget requires pruning anyway.
 func (p *chooser) doubt() []string {
-	if p.confidence < tuning.MinConfidence {
+	if p.confidence < doc.MinConfidence {
 		return []string{LowConfidence}
 	}
 	return nil
@@ -98,8 +98,8 @@ func (p *chooser) gains(keep []cause) bool {
 		case c != dropped:
 			used += int(p.Doc.Tokens[i])
 		case i == 0 || keep[i-1] != dropped:
-			used += tuning.MarkerTokens
+			used += doc.MarkerTokens
 		}
 	}
-	return float64(used) <= (1-tuning.MinGain)*float64(p.Doc.Total)
+	return float64(used) <= (1-doc.MinGain)*float64(p.Doc.Total)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // note returns a short explanation for the model that asked: why the text came back whole, or that a budget
@@ -109,13 +108,13 @@ func (p *chooser) missing() (best unjudged) {
 // judged has it; else line is the first one that has it further on, or 0.
 func (p *chooser) occurs(word string) (line int, within bool) {
 	word = strings.ToLower(word)
-	if stem := doc.StemOf(word); strings.HasPrefix(word, stem) && len(stem) >= tuning.MinPrefix {
+	if stem := doc.StemOf(word); strings.HasPrefix(word, stem) && len(stem) >= doc.MinPrefix {
 		word = stem
 	}
 	for i := range p.Doc.Lines {
 		switch at := strings.Index(strings.ToLower(p.Doc.Scanned(i)), word); {
 		case at < 0:
-		case at < tuning.ScoredPrefix:
+		case at < doc.ScoredPrefix:
 			return 0, true
 		case line == 0:
 			line = i + 1

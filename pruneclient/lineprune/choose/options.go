@@ -43,7 +43,7 @@ type Term struct {
 // Warnings attached to a Result whose text was returned whole. Each names the reason.
 const (
 	LowConfidence    = "low_confidence"    // few of the question's terms occur, or the best line would be lost
-	TooShort         = "too_short"         // below tuning.ShortText tokens, where pruning saves nothing
+	TooShort         = "too_short"         // below doc.ShortText tokens, where pruning saves nothing
 	NoGain           = "no_gain"           // markers would take up what pruning saves
 	IsDiff           = "diff"              // a patch loses its meaning when lines are missing
 	HasConflict      = "conflict"          // a side of a merge conflict loses its meaning without the other

@@ -2,7 +2,6 @@ package choose
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // keepPassages keeps the whole passage of each kept line in a list of matches with lines of context: a search that asks
@@ -18,7 +17,7 @@ func (p *chooser) keepPassages(keep []cause) {
 		for end = start + 1; end < len(keep) && follows(end); end++ {
 			around = around || context(end)
 		}
-		if end-start > tuning.PassageLines || !around {
+		if end-start > doc.PassageLines || !around {
 			continue
 		}
 		for i := start; i < end; i++ {

@@ -3,7 +3,6 @@ package choose
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // protect keeps the lines that are kept whatever the question.
@@ -26,7 +25,7 @@ func (p *chooser) protect() []cause {
 func (p *chooser) keepAlarms(keep []cause) {
 	var alarms []int
 	for i := range keep {
-		if p.Relevance.Signal[i] >= tuning.AlarmSignal {
+		if p.Relevance.Signal[i] >= doc.AlarmSignal {
 			alarms = append(alarms, i)
 		}
 	}
@@ -35,7 +34,7 @@ func (p *chooser) keepAlarms(keep []cause) {
 		h := p.statementOf(i)
 		seen[h]++
 		last[h] = i
-		if len(alarms) <= tuning.FewAlarms || seen[h] <= tuning.PerTemplate {
+		if len(alarms) <= doc.FewAlarms || seen[h] <= doc.PerTemplate {
 			keep[i] = alarm
 		}
 	}
@@ -48,7 +47,7 @@ func (p *chooser) keepAlarms(keep []cause) {
 
 // keepFailing keeps the first failing tests, each from its name to the first place in the user's code.
 func (p *chooser) keepFailing(keep []cause) {
-	for _, at := range p.Relevance.Failing[:min(len(p.Relevance.Failing), tuning.FewFailures)] {
+	for _, at := range p.Relevance.Failing[:min(len(p.Relevance.Failing), doc.FewFailures)] {
 		for i := at[0]; i < at[1]; i++ {
 			keep[i] = alarm
 		}
@@ -57,7 +56,7 @@ func (p *chooser) keepFailing(keep []cause) {
 
 // keepEnding keeps a log's last lines, which report its outcome.
 func (p *chooser) keepEnding(keep []cause) {
-	for i, n := len(keep)-1, 0; i >= 0 && n < tuning.EndingLines; i-- {
+	for i, n := len(keep)-1, 0; i >= 0 && n < doc.EndingLines; i-- {
 		if p.Doc.Blank(i) {
 			continue
 		}

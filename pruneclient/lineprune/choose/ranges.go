@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Ranges selects the ranges of lines whose expected use, according to a learned ranking, is worth their
@@ -36,7 +35,7 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 		return p.everything(), []string{why}
 	case p.budgeted():
 		return p.ranges(ranking), p.doubt()
-	case p.Doc.Total < tuning.ShortText:
+	case p.Doc.Total < doc.ShortText:
 		return p.everything(), []string{TooShort}
 	case p.opts.Whole != "":
 		return p.everything(), []string{AskedWhole}
@@ -53,7 +52,7 @@ func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings 
 func (p *chooser) ranges(ranking learned.Ranking) []cause {
 	keep := p.protect()
 	p.newFill(keep).keepNamed()
-	plan := ranking.Plan(tuning.MarkerTokens)
+	plan := ranking.Plan(doc.MarkerTokens)
 	plan.Forced = make([]bool, len(keep))
 	for i, c := range keep {
 		plan.Forced[i] = c != dropped
@@ -87,11 +86,11 @@ func (p *chooser) ranges(ranking learned.Ranking) []cause {
 func (p *chooser) doubts(ranking learned.Ranking) bool {
 	switch {
 	case ranking.Asked():
-		return p.confidence < tuning.MinConfidence
+		return p.confidence < doc.MinConfidence
 	case ranking.Informed():
 		return false
 	}
-	return p.confidence < tuning.CallConfidence
+	return p.confidence < doc.CallConfidence
 }
 
 // share returns the minimum gain per token of a kept range, in percent of the text's average gain per
@@ -100,33 +99,33 @@ func (p *chooser) doubts(ranking learned.Ranking) bool {
 func (p *chooser) share(ranking learned.Ranking) int64 {
 	share := p.shareOfKind(ranking)
 	if ranking.Careful() {
-		share *= tuning.CarefulShare
+		share *= doc.CarefulShare
 	}
-	share *= ranking.Boldness() * math.Sqrt(float64(p.Doc.Total)/tuning.ShareTokens)
-	return int64(min(max(share, tuning.LeastShare), tuning.MostShare))
+	share *= ranking.Boldness() * math.Sqrt(float64(p.Doc.Total)/doc.ShareTokens)
+	return int64(min(max(share, doc.LeastShare), doc.MostShare))
 }
 
-// shareOfKind returns the share for a text of tuning.ShareTokens tokens.
+// shareOfKind returns the share for a text of doc.ShareTokens tokens.
 func (p *chooser) shareOfKind(ranking learned.Ranking) float64 {
 	switch {
 	case !ranking.Informed():
-		return tuning.CallShare
+		return doc.CallShare
 	case ranking.Asked():
-		return tuning.AskedShare
+		return doc.AskedShare
 	case ranking.OfFile():
-		return tuning.FileShare
+		return doc.FileShare
 	case p.Kind == doc.Logs:
-		return tuning.LogShare
+		return doc.LogShare
 	case p.Kind == doc.Grep:
-		return tuning.MatchShare
+		return doc.MatchShare
 	}
-	return tuning.OutputShare
+	return doc.OutputShare
 }
 
 // keepKeys keeps the keys that enclose kept lines: a value without its keys has no meaning.
 func (p *chooser) keepKeys(keep []cause) {
 	f := p.newFill(keep)
-	f.allowance = f.used + int(tuning.ExtraShare*float64(p.Doc.Total))
+	f.allowance = f.used + int(doc.ExtraShare*float64(p.Doc.Total))
 	f.surround()
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // OfRecords reports whether a text is a list of records: at least leastRecords matches, items of JSON, lines, or paragraphs of one
@@ -41,7 +40,7 @@ func (p *chooser) keepListed(keep []cause) {
 	for start, end := 0, 0; heads != nil && start < len(keep); start = end {
 		for end = start + 1; end < len(keep) && !heads[end]; end++ {
 		}
-		if !heads[start] || p.Doc.TokensOf(start, end) > tuning.WholeRecord {
+		if !heads[start] || p.Doc.TokensOf(start, end) > doc.WholeRecord {
 			continue
 		}
 		for i := start; i < end; i++ {
@@ -107,7 +106,7 @@ func (s *shapes) add(line string) {
 		s.count, s.progress = map[string]int{}, map[string]int{}
 	}
 	s.lines++
-	line = line[:min(len(line), tuning.TemplatePrefix)]
+	line = line[:min(len(line), doc.TemplatePrefix)]
 	moves := progress().MatchString(line) || logs.LogShape(line) && logs.Signal(line) == 0 && !strings.Contains(line, "warning")
 	for _, shape := range shapesOf(line) {
 		s.count[shape]++
@@ -135,7 +134,7 @@ var progress = sync.OnceValue(func() *regexp.Regexp {
 
 // shapesOf returns the shapes of a line: how it begins, up to its first word, and its second word.
 func shapesOf(line string) []string {
-	words := strings.Fields(line[:min(len(line), tuning.TemplatePrefix)])
+	words := strings.Fields(line[:min(len(line), doc.TemplatePrefix)])
 	if len(words) == 0 {
 		return nil
 	}

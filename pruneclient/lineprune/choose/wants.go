@@ -8,13 +8,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // wantsOutline reports whether the question asks for an overview and the text has an outline.
 func (p *chooser) wantsOutline() bool {
 	readable := p.Kind == doc.Code || p.Kind == doc.Docs
-	return p.Want == overview.Outline && !p.structured() && readable && p.Doc.Total >= tuning.ShortText && !p.opts.LimitRatio
+	return p.Want == overview.Outline && !p.structured() && readable && p.Doc.Total >= doc.ShortText && !p.opts.LimitRatio
 }
 
 // outlined returns a chooser in which the text's outline is the relevant part, limited to a small fraction
@@ -24,7 +23,7 @@ func (p *chooser) outlined() *chooser {
 	out.Relevance.Score = overview.Scores(p.Doc, p.Shape, p.Outline)
 	out.confidence = 1
 	if !p.budgeted() {
-		out.opts.Budget = tuning.OutlineShare
+		out.opts.Budget = doc.OutlineShare
 	}
 	return &out
 }

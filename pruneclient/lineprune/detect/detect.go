@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // LooksLikeDiff reports whether a text is a diff or a patch, possibly with commit messages. By default
@@ -35,7 +34,7 @@ func LooksLikeDiff(d *doc.Document) bool {
 			lines++
 		}
 	}
-	return hunks && files && float64(lines) >= tuning.DiffShare*float64(len(d.Lines))
+	return hunks && files && float64(lines) >= doc.DiffShare*float64(len(d.Lines))
 }
 
 // isHunk reports whether a line begins a hunk: "@@ -1,2 +1,3 @@", or of a merge "@@@ -1,2 -1,2 +1,6 @@@".
@@ -211,7 +210,7 @@ func ListsPaths(d *doc.Document) bool {
 			others++
 		}
 	}
-	return paths > tuning.FewPaths && others*10 <= paths
+	return paths > doc.FewPaths && others*10 <= paths
 }
 
 // barePath reports whether a line is a path with a directory or an extension, or a path followed by a
@@ -250,11 +249,11 @@ func kindOfText(d *doc.Document) doc.Kind {
 	var v votes
 	n, fence := len(d.Lines), ""
 	for i := 0; i < n; i++ {
-		if n > 3*tuning.VoteSample && i == tuning.VoteSample {
-			i = n/2 - tuning.VoteSample/2
+		if n > 3*doc.VoteSample && i == doc.VoteSample {
+			i = n/2 - doc.VoteSample/2
 		}
-		if n > 3*tuning.VoteSample && i == n/2+tuning.VoteSample/2 {
-			i = n - tuning.VoteSample
+		if n > 3*doc.VoteSample && i == n/2+doc.VoteSample/2 {
+			i = n - doc.VoteSample
 		}
 		if d.Blank(i) {
 			continue
@@ -270,7 +269,7 @@ func kindOfText(d *doc.Document) doc.Kind {
 		return doc.Logs
 	case v.docs > v.code && v.defs*12 < v.lines: // long comments do not turn a program into a page
 		return doc.Docs
-	case v.lines >= tuning.FewLines && v.code*5 < v.lines: // no vote for any kind: records of some sort
+	case v.lines >= doc.FewLines && v.code*5 < v.lines: // no vote for any kind: records of some sort
 		return doc.Logs
 	}
 	return doc.Code
@@ -347,5 +346,5 @@ func prose(text string) bool {
 			n++
 		}
 	}
-	return n >= tuning.SentenceRunes
+	return n >= doc.SentenceRunes
 }

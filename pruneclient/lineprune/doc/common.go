@@ -3,18 +3,16 @@ package doc
 import (
 	"strings"
 	"sync"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // common maps a stem to the information in its occurrence, in bits: log2(files / files with it), counted
 // over source files. Stems that are not listed have RareBits.
-var common = sync.OnceValue(func() map[string]float64 { return parseCommon(tuning.File("common")) })
+var common = sync.OnceValue(func() map[string]float64 { return parseCommon(List("common")) })
 
 func parseCommon(lines []string) map[string]float64 {
 	out := make(map[string]float64, 2000) // about as many as there are: it does not grow while a hook waits
 	for _, line := range lines {
-		bits, words := tuning.Number(line)
+		bits, words := ListNumber(line)
 		for w := range strings.FieldsSeq(words) {
 			out[StemOf(w)] = bits
 		}
@@ -27,5 +25,5 @@ func BitsOf(word string) float64 {
 	if bits, ok := common()[StemOf(word)]; ok {
 		return bits
 	}
-	return tuning.RareBits
+	return RareBits
 }

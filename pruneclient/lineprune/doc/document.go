@@ -1,6 +1,8 @@
 // Package doc splits a text into lines and records their indentation, terminal escapes and, in a list of
 // matches, the places they name. It splits lines into words: byte classes, parts of identifiers, stems, and
-// the information in each word.
+// the information in each word. And it holds the constants and word lists of the line pruner that are worth
+// experimenting with, each with its unit and its source (consts.go, tune.go, lists); no other package defines
+// such values.
 package doc
 
 import "strings"

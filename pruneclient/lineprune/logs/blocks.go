@@ -7,14 +7,13 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // blockEnd returns the end of the block of the failing test that line i names. The block is what is indented deeper, or else
 // reaches to the last paragraph with a reason or a place before the next test.
 func blockEnd(d *doc.Document, i int) int {
 	stop, deep, told, place := i+1, i+1, i+1, false
-	for indented, left := true, tuning.MaxEntry; left > 0 && stop < len(d.Lines); stop++ {
+	for indented, left := true, doc.MaxEntry; left > 0 && stop < len(d.Lines); stop++ {
 		line := d.Lines[stop]
 		switch {
 		case d.Blank(stop), Warns(line), excerpt(line):
@@ -74,7 +73,7 @@ func afterWarning(d *doc.Document, i int) int {
 
 // Reason reports whether a line says what went wrong.
 func Reason(line string) bool {
-	return Signal(line) > tuning.WarningSignal && !Warns(line) && !excerpt(line)
+	return Signal(line) > doc.WarningSignal && !Warns(line) && !excerpt(line)
 }
 
 // Failing returns the end of the part of an entry that names a failing test, says why it failed, and where: up to the first
@@ -88,7 +87,7 @@ func Failing(d *doc.Document, entry structure.Unit) (end int, ok bool) {
 	if slices.ContainsFunc(d.Lines[entry.Start:entry.End], asserts) { // the lines above are the test's code
 		why = asserts
 	}
-	end = min(entry.End, entry.Start+tuning.MaxEntry)
+	end = min(entry.End, entry.Start+doc.MaxEntry)
 	reason := false
 	for i := entry.Start + 1; i < entry.End; i++ {
 		reason = reason || why(d.Lines[i])
@@ -100,7 +99,7 @@ func Failing(d *doc.Document, entry structure.Unit) (end int, ok bool) {
 }
 
 // foreign are parts of paths that are not the user's own code.
-var foreign = sync.OnceValue(func() []string { return tuning.Parts("logs", "foreign") })
+var foreign = sync.OnceValue(func() []string { return doc.ListParts("logs", "foreign") })
 
 // ownPlace reports whether a line names a line of a source file, as main.go:7, Main.java:7, main.ts(7,1), or main.py", line 7,
 // which is the user's own and not of what is only warned.
@@ -112,7 +111,7 @@ func ownPlace(line string) bool {
 }
 
 func namesPlace(line string) bool {
-	line = line[:min(len(line), tuning.SignalPrefix)]
+	line = line[:min(len(line), doc.SignalPrefix)]
 	for at := 0; ; at++ {
 		dot := strings.IndexByte(line[at:], '.')
 		if dot < 0 {

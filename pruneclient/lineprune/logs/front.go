@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // TakeFronts removes the prefix that a CI service, docker, kubectl or syslog added to each line of a log,
@@ -22,7 +21,7 @@ func TakeFronts(d *doc.Document) {
 		if end > 0 {
 			have++
 		}
-		if (i == tuning.FrontSample || i == len(d.Lines)-1) && have*100 < lines*tuning.Fronted {
+		if (i == doc.FrontSample || i == len(d.Lines)-1) && have*100 < lines*doc.FrontedPercent {
 			return
 		}
 	}

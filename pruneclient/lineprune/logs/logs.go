@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Outline makes a unit of every entry with its continuation lines: a traceback with its frames and message,
@@ -100,7 +99,7 @@ func startsEntry(line string, kind int, prefixes ...string) int {
 // section heading such as "==== FAILURES ====".
 func equalsEntry(line, next string) int {
 	if len(line) >= 20 && strings.HasPrefix(line, "=====") {
-		if titledRule(line) || Signal(next) <= tuning.WarningSignal {
+		if titledRule(line) || Signal(next) <= doc.WarningSignal {
 			return plainEntry
 		}
 		return framed
@@ -112,7 +111,7 @@ func equalsEntry(line, next string) int {
 func (e *entry) continues(d *doc.Document, i int, line string) bool {
 	e.lines++
 	switch {
-	case e.done, e.lines > tuning.MaxEntry && e.kind != framed && e.kind != failingTest:
+	case e.done, e.lines > doc.MaxEntry && e.kind != framed && e.kind != failingTest:
 		return false
 	case e.kind == warned && titleOf(line) != noTitle, (e.kind == plainEntry || e.kind == paragraph) && FailingTest(line):
 		return false

@@ -7,15 +7,14 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // signalWords are the words that mark a log line as trouble, with their weights. Words that do so only
 // before certain other words are in signalPhrases.
 var signalWords = sync.OnceValue(func() map[string]float64 {
 	out := map[string]float64{}
-	for _, line := range tuning.Lines("logs", "signals") {
-		weight, words := tuning.Number(line)
+	for _, line := range doc.ListLines("logs", "signals") {
+		weight, words := doc.ListNumber(line)
 		for w := range strings.FieldsSeq(words) {
 			out[w] = weight
 		}
@@ -27,13 +26,13 @@ var signalWords = sync.OnceValue(func() map[string]float64 {
 // them from harmless uses of the first.
 var signalPhrases = sync.OnceValue(func() map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
-	for _, line := range tuning.Lines("logs", "phrases") {
-		weight, rest := tuning.Number(line)
+	for _, line := range doc.ListLines("logs", "phrases") {
+		weight, rest := doc.ListNumber(line)
 		word, after, _ := strings.Cut(rest, " ")
 		if out[word] == nil {
 			out[word] = map[string]float64{}
 		}
-		out[word][tuning.Unquoted(after)] = weight
+		out[word][doc.Unquoted(after)] = weight
 	}
 	return out
 })
@@ -52,21 +51,21 @@ var signalFilter = sync.OnceValue(func() *doc.WordFilter {
 
 // Signal returns how much a log line looks like trouble, 0..1.
 func Signal(line string) float64 {
-	if len(line) > tuning.SignalPrefix {
-		line = line[:tuning.SignalPrefix]
+	if len(line) > doc.SignalPrefix {
+		line = line[:doc.SignalPrefix]
 	}
 	if harmless(line) {
 		return 0
 	}
 	if Warns(line) {
-		return tuning.WarningSignal
+		return doc.WarningSignal
 	}
 	filter, best := signalFilter(), 0.0
 	switch {
 	case asserts(line):
 		return 1
 	case FailingTest(line):
-		best = tuning.FailingSignal
+		best = doc.FailingSignal
 	}
 	if diagnostic(line) && !strings.Contains(line, "warning:") && !strings.Contains(line, "note:") && !passingBy(line) {
 		best = 0.95
@@ -137,7 +136,7 @@ func wordSignal(line string, start, end int) float64 {
 // inFileName reports whether the word line[start:end] is part of a path, its extension excluded.
 // mp_error_to_string.o does not signal an error, but error.message="..." does.
 func inFileName(line string, start, end int) bool {
-	line = line[:min(len(line), end+tuning.LongestName)]
+	line = line[:min(len(line), end+doc.LongestName)]
 	for end < len(line) && (doc.InWord(doc.ByteClass[line[end]]) || strings.IndexByte("-./", line[end]) >= 0) {
 		end++
 	}
@@ -218,7 +217,7 @@ func passingBy(line string) bool {
 
 // SuccessLine reports whether a line is the verdict of a run without failures.
 func SuccessLine(line string) bool {
-	if len(line) < 2 || len(line) > tuning.LongestVerdict {
+	if len(line) < 2 || len(line) > doc.LongestVerdict {
 		return false
 	}
 	_, end, passes := strings.Cut(line, " pass")

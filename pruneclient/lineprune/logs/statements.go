@@ -4,13 +4,12 @@ import (
 	"math/bits"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Template returns a hash of a line with numbers and alignment masked. Lines that a program printed with
 // the same statement have the same hash.
 func Template(line string) uint64 {
-	line = line[:min(len(line), tuning.TemplatePrefix)]
+	line = line[:min(len(line), doc.TemplatePrefix)]
 	h := uint64(0)
 	for i := 0; i < len(line); {
 		word, seen := uint64(0), byte(0)
@@ -98,7 +97,7 @@ func Statements(d *doc.Document, despite bool) []uint64 {
 	for _, line := range d.Lines {
 		eachLogWord(line, func(word uint64, _ bool) { common[word%uint64(len(common))]++ })
 	}
-	least := int32(max(len(d.Lines)/tuning.NameShare, 2))
+	least := int32(max(len(d.Lines)/doc.NameShare, 2))
 	frame := func(line string) uint64 {
 		if FromCompiler(line) { // compiler messages are distinct: each needs a fix of its own
 			return Template(line)
@@ -125,7 +124,7 @@ func Statements(d *doc.Document, despite bool) []uint64 {
 	numbers, counts := count(d, frame)
 	of := make([]uint64, len(d.Lines))
 	for i, s := range numbers {
-		if counts[s] >= tuning.FloodLines {
+		if counts[s] >= doc.FloodLines {
 			of[i] = uint64(s)
 		} else {
 			of[i] = Template(d.Lines[i])
@@ -147,7 +146,7 @@ const (
 // eachLogWord yields the hashes of a line's words. A number yields anyNumber, unless it has at most three
 // digits and is no part of a time.
 func eachLogWord(line string, word func(hash uint64, number bool)) {
-	line = line[:min(len(line), tuning.TemplatePrefix)]
+	line = line[:min(len(line), doc.TemplatePrefix)]
 	for i := 0; i < len(line); i++ {
 		h, seen, start := uint64(0), byte(0), i
 		for ; i < len(line) && doc.ByteBit[line[i]] != 0; i++ {

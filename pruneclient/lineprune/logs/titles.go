@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // verdicts are the ways in which test runners name a test together with its outcome.
@@ -19,9 +18,9 @@ type verdicts struct {
 
 func verdictsOf(section string, more ...string) func() *verdicts {
 	return sync.OnceValue(func() *verdicts {
-		v := &verdicts{timed: tuning.Parts("logs", section+"-timed"), ends: tuning.Parts("logs", section+"-ends")}
+		v := &verdicts{timed: doc.ListParts("logs", section+"-timed"), ends: doc.ListParts("logs", section+"-ends")}
 		for _, section := range append(more, section) {
-			for _, start := range tuning.Parts("logs", section) {
+			for _, start := range doc.ListParts("logs", section) {
 				v.starts[start[0]] = append(v.starts[start[0]], start)
 			}
 		}
@@ -32,13 +31,13 @@ func verdictsOf(section string, more ...string) func() *verdicts {
 var failing, passing = verdictsOf("failing", "failing-marks"), verdictsOf("passing")
 
 // marks stand before the names of failing tests, and before the findings of linters.
-var marks = sync.OnceValue(func() []string { return tuning.Parts("logs", "failing-marks") })
+var marks = sync.OnceValue(func() []string { return doc.ListParts("logs", "failing-marks") })
 
 // Marked reports whether a line names a failing test by a mark alone, so that it is one only in a run of tests.
 func Marked(line string) bool { return beginsWith(line[doc.FirstVisible(line):], marks()) }
 
 // perhapsFailing are the beginnings of lines that name a failing test if its block follows.
-var perhapsFailing = sync.OnceValue(func() []string { return tuning.Parts("logs", "failing-perhaps") })
+var perhapsFailing = sync.OnceValue(func() []string { return doc.ListParts("logs", "failing-perhaps") })
 
 // on reports whether a line has one of the verdicts. t is the line without its indentation.
 func (v *verdicts) on(t string) bool {
@@ -104,7 +103,7 @@ func NamesFailing(line string) bool { return titleOf(line) != noTitle }
 
 // CountsFailing reports whether a line sums up a run that had failures. A quoted line of source does not.
 func CountsFailing(line string) bool {
-	return !excerpt(line) && len(line) <= tuning.LongestVerdict && strings.Contains(strings.ToLower(line), "fail") && failures().MatchString(line)
+	return !excerpt(line) && len(line) <= doc.LongestVerdict && strings.Contains(strings.ToLower(line), "fail") && failures().MatchString(line)
 }
 
 // failures matches a number of failures: "2 failing", "1 tests failed", "Failures: 1", "failures=1", "# fail 1". In prose, as in

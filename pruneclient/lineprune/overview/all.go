@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // AsksForAll reports whether all records of a call's output are wanted: its description, or the sentence before it, asks for
@@ -57,11 +56,11 @@ func reviews(text, word string) bool {
 }
 
 var (
-	reviewPhrases = sync.OnceValue(func() []string { return tuning.Parts("english", "asks-for-review") })
-	wantPhrases   = sync.OnceValue(func() []string { return tuning.Parts("english", "asks-for-all") })
+	reviewPhrases = sync.OnceValue(func() []string { return doc.ListParts("english", "asks-for-review") })
+	wantPhrases   = sync.OnceValue(func() []string { return doc.ListParts("english", "asks-for-all") })
 	noneReplacer  = sync.OnceValue(func() *strings.Replacer {
 		var pairs []string
-		for _, phrase := range tuning.Parts("english", "asks-for-none") {
+		for _, phrase := range doc.ListParts("english", "asks-for-none") {
 			pairs = append(pairs, phrase, " ")
 		}
 		return strings.NewReplacer(pairs...)
@@ -104,7 +103,7 @@ func subjectsOf(call session.Origin) (subjects map[string]bool, least int) {
 var subjectWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}][\p{L}\d_]{2,}`) })
 
 // shellWords are words of commands that name nothing.
-var shellWords = sync.OnceValue(func() map[string]bool { return tuning.Set("english", "shell-words") })
+var shellWords = sync.OnceValue(func() map[string]bool { return doc.ListSet("english", "shell-words") })
 
 // naming returns how many of some words a sentence has.
 func naming(sentence string, subjects map[string]bool) int {

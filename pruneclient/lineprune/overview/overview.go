@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Want is the kind of answer that a question asks for.
@@ -48,12 +47,12 @@ func AboutAll(q *query.Question) bool {
 }
 
 var (
-	allPhrases     = sync.OnceValue(func() []string { return tuning.Parts("english", "about-all") })
-	outlinePhrases = sync.OnceValue(func() []string { return tuning.Parts("english", "overview") })
-	judgePhrases   = sync.OnceValue(func() []string { return tuning.Parts("english", "judgement") })
-	extentPhrases  = sync.OnceValue(func() []string { return tuning.Parts("english", "extent") })
-	computePhrases = sync.OnceValue(func() []string { return tuning.Parts("english", "compute") })
-	subjects       = sync.OnceValue(func() map[string]bool { return doc.StemSet(tuning.Words("english", "subjects")) })
+	allPhrases     = sync.OnceValue(func() []string { return doc.ListParts("english", "about-all") })
+	outlinePhrases = sync.OnceValue(func() []string { return doc.ListParts("english", "overview") })
+	judgePhrases   = sync.OnceValue(func() []string { return doc.ListParts("english", "judgement") })
+	extentPhrases  = sync.OnceValue(func() []string { return doc.ListParts("english", "extent") })
+	computePhrases = sync.OnceValue(func() []string { return doc.ListParts("english", "compute") })
+	subjects       = sync.OnceValue(func() map[string]bool { return doc.StemSet(doc.ListWords("english", "subjects")) })
 )
 
 // normal returns a question in lower case with its words separated by single spaces.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Scores returns for each line how well it describes the text as a whole. The beginning, the outer levels
@@ -17,17 +16,17 @@ func Scores(d *doc.Document, shape structure.Shape, o structure.Outline) []float
 			score[i] = max(score[i], s)
 		}
 	}
-	for i := range min(tuning.OpeningLines, len(d.Lines)) {
-		raise(i, tuning.OpeningScore-float64(float64(i)*tuning.OpeningStep))
+	for i := range min(doc.OpeningLines, len(d.Lines)) {
+		raise(i, doc.OpeningScore-float64(float64(i)*doc.OpeningStep))
 	}
 	if shape == structure.Table {
 		return score
 	}
 	for _, u := range o.Units {
-		s := tuning.HeadScore / float64(1+2*depth(o, u))
+		s := doc.HeadScore / float64(1+2*depth(o, u))
 		raise(u.Head, s)
 		if says := firstSaid(d, u); says >= 0 {
-			raise(says, s*tuning.SaidShare)
+			raise(says, s*doc.SaidShare)
 		}
 	}
 	return score

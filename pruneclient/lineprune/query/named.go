@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // names returns what a question names literally: quoted text, numbers and ids, identifiers, paths, and capitalised
-// names. Each occurs once, in the question's order, at most tuning.MostNames.
+// names. Each occurs once, in the question's order, at most doc.MostNames.
 func names(question string) []string {
 	var names []string
 	add := func(name string) {
-		if len(name) >= tuning.ShortestName && len(name) <= tuning.LongestNamed && len(names) < tuning.MostNames && !slices.Contains(names, name) {
+		if len(name) >= doc.ShortestName && len(name) <= doc.LongestNamed && len(names) < doc.MostNames && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -135,11 +134,11 @@ func FindNamed(text, question string, lines int) []int {
 		many  bool
 	}
 	var all []found
-	most := min(max(lines/tuning.NamedShare, tuning.FewNamed), tuning.MostNamed)
+	most := min(max(lines/doc.NamedShare, doc.FewNamed), doc.MostNamed)
 	for _, name := range names(question) {
-		at := linesWith(text, name, lines/tuning.CommonShare+1)
+		at := linesWith(text, name, lines/doc.CommonShare+1)
 		switch {
-		case len(at) == 0 || len(at) > lines/tuning.CommonShare:
+		case len(at) == 0 || len(at) > lines/doc.CommonShare:
 		case len(at) > most:
 			all = append(all, found{at[:1], true})
 		default:

@@ -5,17 +5,17 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // partEnd matches the end of one part of a question: the mark after a sentence, or "and" before a word that
 // opens another question. The first group is that word, which belongs to the next part.
 var partEnd = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)[?;]+\s+|\n+|,?\s+(?:and|or)\s+(?:also\s+|then\s+)?(` + strings.Join(tuning.Words("english", "openers"), "|") + `)\s`)
+	return regexp.MustCompile(`(?i)[?;]+\s+|\n+|,?\s+(?:and|or)\s+(?:also\s+|then\s+)?(` + strings.Join(doc.ListWords("english", "openers"), "|") + `)\s`)
 })
 
 // Parts returns the parts of a question that asks for several things ("how does it retry, and where is the
-// limit set?"), or nil. A part that names fewer than tuning.PartTerms things is left out, because it asks
+// limit set?"), or nil. A part that names fewer than doc.PartTerms things is left out, because it asks
 // nothing without the others.
 func (q *Question) Parts() []string {
 	var parts []string
@@ -31,7 +31,7 @@ func (q *Question) Parts() []string {
 	if len(parts) < 2 {
 		return nil
 	}
-	return parts[:min(len(parts), tuning.MostParts)]
+	return parts[:min(len(parts), doc.MostParts)]
 }
 
 // namesEnough reports whether a part of a question says what it looks for.
@@ -42,5 +42,5 @@ func namesEnough(part string) bool {
 			named++
 		}
 	}
-	return named >= tuning.PartTerms
+	return named >= doc.PartTerms
 }

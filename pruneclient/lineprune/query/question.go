@@ -9,11 +9,10 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // synonyms maps a stem to the stems with about the same meaning.
-var synonyms = sync.OnceValue(func() map[string][]string { return parseSynonyms(tuning.File("synonyms")) })
+var synonyms = sync.OnceValue(func() map[string][]string { return parseSynonyms(doc.List("synonyms")) })
 
 func parseSynonyms(lines []string) map[string][]string {
 	out := map[string][]string{}
@@ -79,8 +78,8 @@ func Parse(text string) *Question { return parse(text, true) }
 func ParseWords(text string) *Question { return parse(text, false) }
 
 func parse(text string, typed bool) *Question {
-	if len(text) > tuning.MaxQuestion {
-		text = strings.ToValidUTF8(text[:tuning.MaxQuestion], "")
+	if len(text) > doc.MaxQuestion {
+		text = strings.ToValidUTF8(text[:doc.MaxQuestion], "")
 	}
 	q := &Question{Text: text, Stems: map[string][]Ref{}, wholes: map[string][]Ref{}, last: -1, typed: typed}
 	for tok := range strings.FieldsSeq(text) {
@@ -100,17 +99,17 @@ func parse(text string, typed bool) *Question {
 
 // FailureTalk holds the stems of words that ask for a failure rather than name a subject.
 var (
-	failureWords = sync.OnceValue(func() []string { return tuning.Parts("english", "failure") })
-	testWords    = sync.OnceValue(func() []string { return tuning.Parts("english", "tests") })
-	docWords     = sync.OnceValue(func() []string { return tuning.Parts("english", "documentation") })
+	failureWords = sync.OnceValue(func() []string { return doc.ListParts("english", "failure") })
+	testWords    = sync.OnceValue(func() []string { return doc.ListParts("english", "tests") })
+	docWords     = sync.OnceValue(func() []string { return doc.ListParts("english", "documentation") })
 	FailureTalk  = sync.OnceValue(func() map[string]bool {
-		return doc.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "failure-talk")))
+		return doc.StemSet(slices.Concat(doc.ListWords("english", "checkers"), doc.ListWords("english", "failure-talk")))
 	})
 )
 
 // wantsAll matches the words by which a question asks for all items.
 var wantsAll = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(tuning.Words("english", "all"), "|"), "-", " ") + `)\b`)
+	return regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(doc.ListWords("english", "all"), "|"), "-", " ") + `)\b`)
 })
 
 func asksFor(lowered string, words []string) bool {
@@ -210,7 +209,7 @@ func (q *Question) addStem(s, name string, weight float64) {
 
 // follow remembers that a group's word comes next in the question.
 func (q *Question) follow(g int16) {
-	if q.last >= 0 && q.last != g && len(q.Next[q.last]) < tuning.MaxFollowers {
+	if q.last >= 0 && q.last != g && len(q.Next[q.last]) < doc.MaxFollowers {
 		q.Next[q.last] = append(q.Next[q.last], g)
 	}
 	q.last = g
@@ -237,9 +236,9 @@ type stemRef struct {
 func (q *Question) addPrefixes() {
 	q.begins = map[uint][]stemRef{}
 	for s, refs := range q.Stems {
-		if len(s) >= tuning.MinPrefix {
+		if len(s) >= doc.MinPrefix {
 			k := doc.WordKey(s)
-			q.begins[k] = append(q.begins[k], stemRef{s, Ref{refs[0].Group, float32(tuning.Rank.Prefix)}})
+			q.begins[k] = append(q.begins[k], stemRef{s, Ref{refs[0].Group, float32(doc.Ranking.Prefix)}})
 		}
 	}
 	for _, list := range q.begins {
@@ -249,7 +248,7 @@ func (q *Question) addPrefixes() {
 
 // like finds what a stem of the text, unknown itself, begins with or abbreviates.
 func (q *Question) like(stem []byte) (Ref, bool) {
-	if len(stem) < tuning.MinPrefix {
+	if len(stem) < doc.MinPrefix {
 		return Ref{}, false
 	}
 	for _, s := range q.begins[doc.WordKey(string(stem))] {
@@ -266,7 +265,7 @@ func (q *Question) addSynonyms() {
 	for _, s := range slices.Sorted(maps.Keys(q.Stems)) {
 		r := q.Stems[s][0]
 		for _, syn := range synonyms()[s] {
-			q.Stems[syn] = append(q.Stems[syn], Ref{r.Group, float32(tuning.Rank.Synonym)})
+			q.Stems[syn] = append(q.Stems[syn], Ref{r.Group, float32(doc.Ranking.Synonym)})
 			q.Filter.Add(syn)
 		}
 	}
@@ -311,8 +310,8 @@ func (q *Question) BitsOf(g int16) float64 { return float64(q.Groups[g].Weight *
 
 // wordWeight lowers what questions say whatever they ask about. 0 drops a word.
 var wordWeight = sync.OnceValue(func() map[string]float64 {
-	return tuning.Weights("english", map[string]float64{"stop": 0, "weak": 0.3})
+	return doc.ListWeights("english", map[string]float64{"stop": 0, "weak": 0.3})
 })
 
 // questionTalk are the stems of words that questions have whatever they ask about.
-var questionTalk = sync.OnceValue(func() map[string]bool { return doc.StemSet(tuning.Words("english", "talk")) })
+var questionTalk = sync.OnceValue(func() map[string]bool { return doc.StemSet(doc.ListWords("english", "talk")) })

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Hit is one occurrence of a term of the question.
@@ -84,7 +83,7 @@ func (m *memo) place(w string) *meaning {
 func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matches, error) {
 	s := &scanner{q: q, d: d, hits: make([]Hit, 0, len(d.Lines))}
 	for i := range d.Lines {
-		if i%tuning.CheckEvery == 0 && ctx.Err() != nil {
+		if i%doc.CheckEvery == 0 && ctx.Err() != nil {
 			return Matches{}, ctx.Err()
 		}
 		s.line = int32(i)
@@ -142,7 +141,7 @@ func (s *scanner) scanLine(line string, content int) int {
 				seen |= doc.ByteBit[line[i]]
 			}
 			tokens++
-			if w := line[start:i]; len(w) > 1 && start >= content && start < tuning.ScoredPrefix {
+			if w := line[start:i]; len(w) > 1 && start >= content && start < doc.ScoredPrefix {
 				s.at = uint16(start)
 				// Most words have a single part, and most fail the filter.
 				if seen&(seen-1) != 0 || filter.Passes(w) {
@@ -153,7 +152,7 @@ func (s *scanner) scanLine(line string, content int) int {
 	}
 	if rare && s.q.unicode {
 		s.at = 0
-		doc.EachRuneWord(line[:min(len(line), tuning.ScoredPrefix)], s.unicodeWord)
+		doc.EachRuneWord(line[:min(len(line), doc.ScoredPrefix)], s.unicodeWord)
 	}
 	return tokens
 }

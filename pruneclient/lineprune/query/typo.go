@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // typo is a word of the question that may be misspelt: it is not a common word, and neither the word nor a
@@ -23,11 +22,11 @@ func (s *scanner) mayBeTypos() []typo {
 	var out []typo
 	for g, group := range s.q.Groups {
 		word := group.Name
-		if !hit[g] && s.q.isWhole(word) && len(joined(word)) >= tuning.MinTypo {
+		if !hit[g] && s.q.isWhole(word) && len(joined(word)) >= doc.MinTypo {
 			out = append(out, typo{joined(word), "", int16(g)})
 			continue
 		}
-		if hit[g] || group.Bits == 0 || group.Weight < 1 || len(word) < tuning.MinTypo || doc.BitsOf(word) < tuning.RareBits || !plainWord(word) {
+		if hit[g] || group.Bits == 0 || group.Weight < 1 || len(word) < doc.MinTypo || doc.BitsOf(word) < doc.RareBits || !plainWord(word) {
 			continue
 		}
 		out = append(out, typo{word, doc.StemOf(word), int16(g)})
@@ -47,8 +46,8 @@ func plainWord(w string) bool {
 // spoken are the longer words that questions have whatever they ask about.
 var spoken = sync.OnceValue(func() (list []string) {
 	for _, section := range []string{"stop", "weak", "talk"} {
-		for _, w := range tuning.Words("english", section) {
-			if len(w)+1 >= tuning.MinTalkTypo {
+		for _, w := range doc.ListWords("english", section) {
+			if len(w)+1 >= doc.MinTalkTypo {
 				list = append(list, w)
 			}
 		}
@@ -60,7 +59,7 @@ var spoken = sync.OnceValue(func() (list []string) {
 // Otherwise the misspelt one would count as a rare word that the text does not have.
 func withoutTypo(w string) string {
 	_, listed := wordWeight()[w]
-	if len(w) < tuning.MinTalkTypo || listed || questionTalk()[doc.StemOf(w)] || doc.BitsOf(w) < tuning.RareBits || !plainWord(w) {
+	if len(w) < doc.MinTalkTypo || listed || questionTalk()[doc.StemOf(w)] || doc.BitsOf(w) < doc.RareBits || !plainWord(w) {
 		return w
 	}
 	for _, s := range spoken() {
@@ -100,14 +99,14 @@ func (s *scanner) findTypos() {
 	if len(list) == 0 {
 		return
 	}
-	t, left := typosOf(list), tuning.TypoBytes
+	t, left := typosOf(list), doc.TypoBytes
 	for i := range s.d.Lines {
 		line := s.d.Scanned(i)
 		if left -= len(line); left < 0 {
 			return
 		}
 		s.line = int32(i)
-		s.typosOn(line[:min(len(line), tuning.ScoredPrefix)], s.d.ContentAt(i), t)
+		s.typosOn(line[:min(len(line), doc.ScoredPrefix)], s.d.ContentAt(i), t)
 	}
 }
 
@@ -123,7 +122,7 @@ func (s *scanner) typosOn(line string, content int, t *typos) {
 		for i++; i < len(line) && t.bytes[line[i]] != 0; i++ {
 			seen |= t.bytes[line[i]]
 		}
-		if seen&mayBegin == 0 || i-start+1 < tuning.MinTypo || i-start > len(s.buf) {
+		if seen&mayBegin == 0 || i-start+1 < doc.MinTypo || i-start > len(s.buf) {
 			continue
 		}
 		s.at = uint16(start)
@@ -140,7 +139,7 @@ func (s *scanner) lookUpTypos(w string, t *typos) {
 		s.wholeTypo(w, t.words)
 	}
 	doc.EachPart(w, func(part string) {
-		if len(part)+1 >= tuning.MinTypo && t.begins(part) {
+		if len(part)+1 >= doc.MinTypo && t.begins(part) {
 			s.typo(doc.Lowered(s.buf[:0], part), t.words)
 		}
 	})
@@ -153,12 +152,12 @@ func (s *scanner) typo(word []byte, typos []typo) {
 			continue
 		}
 		if oneSlip(t.name, string(word)) {
-			s.found = append(s.found, Ref{t.group, tuning.TypoWeight})
+			s.found = append(s.found, Ref{t.group, doc.TypoWeight})
 			continue
 		}
 		var buf [64]byte
-		if stem := doc.Stem(append(buf[:0], word...)); len(stem) >= tuning.MinTypo && oneSlip(t.stem, string(stem)) {
-			s.found = append(s.found, Ref{t.group, tuning.TypoWeight})
+		if stem := doc.Stem(append(buf[:0], word...)); len(stem) >= doc.MinTypo && oneSlip(t.stem, string(stem)) {
+			s.found = append(s.found, Ref{t.group, doc.TypoWeight})
 		}
 	}
 }
@@ -167,7 +166,7 @@ func (s *scanner) typo(word []byte, typos []typo) {
 func (s *scanner) wholeTypo(id string, typos []typo) {
 	for _, t := range typos {
 		if t.stem == "" && len(id)+1 >= len(t.name) && oneSlip(t.name, joined(id)) {
-			s.found = append(s.found, Ref{t.group, tuning.TypoWeight})
+			s.found = append(s.found, Ref{t.group, doc.TypoWeight})
 		}
 	}
 }

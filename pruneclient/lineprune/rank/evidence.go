@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Confidence returns how sure the pruner is that the text covers the question, 0..1.
@@ -15,9 +14,9 @@ func Confidence(t *Text, r *Relevance) float64 {
 	if t.Kind != doc.Logs || !t.Question.Failure {
 		return e / (sure + e)
 	}
-	c := e / (float64(tuning.Elsewhere*sure) + e)
+	c := e / (float64(doc.ElsewhereFactor*sure) + e)
 	if t.holdsFailure(r) {
-		return max(c, tuning.FailureConfidence)
+		return max(c, doc.FailureConfidence)
 	}
 	return c
 }
@@ -25,7 +24,7 @@ func Confidence(t *Text, r *Relevance) float64 {
 // evidence returns the amount of evidence that the text contains an answer.
 func (t *Text) evidence(r *Relevance) float64 {
 	e := t.signs(r)
-	if found := r.found; found > 0 && found >= tuning.Complete*t.Question.Asked() {
+	if found := r.found; found > 0 && found >= doc.CompleteShare*t.Question.Asked() {
 		return max(e, profileOf(t.Kind).Sure)
 	}
 	return e
@@ -46,7 +45,7 @@ func together(q *query.Question, found float64, lines int) float64 {
 	}
 	asked := q.Asked()
 	missing := max(0, 1-found/asked)
-	return max(0, found/math.Sqrt(asked)-float64(tuning.Chance*log2(float64(lines))*missing))
+	return max(0, found/math.Sqrt(asked)-float64(doc.ChanceBits*log2(float64(lines))*missing))
 }
 
 // phrases returns the evidence from words that follow each other in the text as they do in the question,
@@ -57,8 +56,8 @@ func phrases(q *query.Question, hits []query.Hit) float64 {
 		if a.Weight < 1 {
 			continue
 		}
-		for _, b := range hits[i+1 : min(i+1+tuning.PhraseHits, len(hits))] {
-			if b.Line != a.Line || b.At < a.At || b.At-a.At > tuning.PhraseBytes {
+		for _, b := range hits[i+1 : min(i+1+doc.PhraseHits, len(hits))] {
+			if b.Line != a.Line || b.At < a.At || b.At-a.At > doc.PhraseBytes {
 				break
 			}
 			if pair := [2]int16{a.Group, b.Group}; b.Weight == 1 && slices.Contains(q.Next[a.Group], b.Group) && !found[pair] {
@@ -67,7 +66,7 @@ func phrases(q *query.Question, hits []query.Hit) float64 {
 			}
 		}
 	}
-	return float64(tuning.PhraseWeight * math.Sqrt(bits))
+	return float64(doc.PhraseWeight * math.Sqrt(bits))
 }
 
 // heads returns the evidence from the one definition, heading or path that contains most of the question.
@@ -100,5 +99,5 @@ func heads(t *Text) float64 {
 	if best == 0 {
 		return 0
 	}
-	return float64(tuning.HeadWeight * best / math.Sqrt(q.Asked()))
+	return float64(doc.HeadWeight * best / math.Sqrt(q.Asked()))
 }

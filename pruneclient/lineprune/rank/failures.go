@@ -8,12 +8,11 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // holdsFailure reports whether a log contains the failure that the question asks about.
 func (t *Text) holdsFailure(r *Relevance) bool {
-	return (r.troubled || r.passed) && t.mentioned(r) >= tuning.MentionShare
+	return (r.troubled || r.passed) && t.mentioned(r) >= doc.MentionShare
 }
 
 // compileStem is the stem of compile. Compilers' messages count as a hit for it, although they seldom
@@ -60,13 +59,13 @@ var (
 // checkTalk are the stems of words for builds, tests and checks, which are said to crash or abort when they
 // merely failed.
 var checkTalk = sync.OnceValue(func() map[string]bool {
-	return doc.StemSet(slices.Concat(tuning.Words("english", "checkers"), tuning.Words("english", "check-talk")))
+	return doc.StemSet(slices.Concat(doc.ListWords("english", "checkers"), doc.ListWords("english", "check-talk")))
 })
 
 // Text found on lines about failed tests and assertions, and about programs that ended prematurely.
 var (
-	testTalk  = sync.OnceValue(func() []string { return tuning.Parts("logs", "test-talk") })
-	deathTalk = sync.OnceValue(func() []string { return tuning.Parts("logs", "death-talk") })
+	testTalk  = sync.OnceValue(func() []string { return doc.ListParts("logs", "test-talk") })
+	deathTalk = sync.OnceValue(func() []string { return doc.ListParts("logs", "death-talk") })
 )
 
 // lacksTests reports whether the question asks for a failed test or assertion, but the log has only other
@@ -79,7 +78,7 @@ func (t *Text) lacksTests(r *Relevance) bool {
 // lacksDeath reports whether the question asks why a program died, but the log has only failures of tests
 // and compilers.
 func (t *Text) lacksDeath(r *Relevance) bool {
-	return fearsDeath(t.Question) && r.troubled && !slices.ContainsFunc(deathStems, t.has) && !t.isTold(r, deathTalk(), tuning.LastWords) &&
+	return fearsDeath(t.Question) && r.troubled && !slices.ContainsFunc(deathStems, t.has) && !t.isTold(r, deathTalk(), doc.LastWords) &&
 		t.onlyChecksFailed(r)
 }
 
@@ -148,11 +147,11 @@ func (t *Text) nearTrouble(r *Relevance) []bool {
 	}
 	near := make([]bool, len(t.Doc.Lines))
 	for i, signal := range r.Signal {
-		near[i] = near[i] || i < tuning.HeadLines || r.Alarmed[t.Outline.Of[i]] || tellsRun(t.Doc.Lines[i])
-		if signal < tuning.AlarmSignal {
+		near[i] = near[i] || i < doc.HeadLines || r.Alarmed[t.Outline.Of[i]] || tellsRun(t.Doc.Lines[i])
+		if signal < doc.AlarmSignal {
 			continue
 		}
-		for j := max(0, i-tuning.TroubleReach); j <= min(len(near)-1, i+tuning.TroubleReach); j++ {
+		for j := max(0, i-doc.TroubleReach); j <= min(len(near)-1, i+doc.TroubleReach); j++ {
 			near[j] = true
 		}
 	}

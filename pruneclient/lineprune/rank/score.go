@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Text is a text after the earlier steps: split into lines, matched against the question, grouped into
@@ -124,7 +123,7 @@ func steps(d *doc.Document, kind doc.Kind, shape structure.Shape) []step {
 			continue
 		}
 		if gap := here.Number - above.Number; gap > 1 {
-			f := float32(1 / (1 + float64(tuning.Rank.Gap*log2(float64(gap)))))
+			f := float32(1 / (1 + float64(doc.Ranking.Gap*log2(float64(gap)))))
 			out[i] = step{out[i].down * f, out[i].up * f}
 		}
 	}
@@ -133,7 +132,7 @@ func steps(d *doc.Document, kind doc.Kind, shape structure.Shape) []step {
 
 // near adds, for every term, its best occurrence near the line, with exponential decay in both directions,
 // summed over the terms.
-func (r *Relevance) near(d *doc.Document, q *query.Question, found []query.Hit, steps []step, p tuning.Profile) {
+func (r *Relevance) near(d *doc.Document, q *query.Question, found []query.Hit, steps []step, p doc.Profile) {
 	reach, together := make([]float32, len(d.Lines)), make([]float32, len(d.Lines))
 	for g, hits := range byGroup(found, len(q.Groups)) {
 		if len(hits) == 0 {
@@ -219,7 +218,7 @@ func spread(reach []float32, hits []query.Hit, steps []step) {
 func (r *Relevance) comments(d *doc.Document) {
 	for i, line := range d.Lines {
 		if !d.Blank(i) && structure.IsComment(line[doc.FirstVisible(line):]) {
-			r.Score[i] *= tuning.Rank.Comment
+			r.Score[i] *= doc.Ranking.Comment
 		}
 	}
 }
@@ -239,9 +238,9 @@ func (r *Relevance) places(d *doc.Document, q *query.Question) {
 func pathShare(q *query.Question, path string) float64 {
 	switch {
 	case !q.Tests && doc.IsTestPath(path):
-		return tuning.Rank.Tests
+		return doc.Ranking.Tests
 	case !q.Prose && doc.IsProsePath(path):
-		return tuning.Rank.Prose
+		return doc.Ranking.Prose
 	}
 	return 1
 }
@@ -252,21 +251,21 @@ func (r *Relevance) close() {
 	for i := range r.Score {
 		s := r.Score[i]
 		if i > 0 && i+1 < len(r.Score) {
-			r.Score[i] = max(s, tuning.Rank.Close*min(above, r.Score[i+1]))
+			r.Score[i] = max(s, doc.Ranking.Close*min(above, r.Score[i+1]))
 		}
 		above = s
 	}
 }
 
 // profileOf returns the ranking profile of a kind.
-func profileOf(kind doc.Kind) tuning.Profile {
+func profileOf(kind doc.Kind) doc.Profile {
 	switch kind {
 	case doc.Docs:
-		return tuning.Rank.Docs
+		return doc.Ranking.Docs
 	case doc.Logs:
-		return tuning.Rank.Logs
+		return doc.Ranking.Logs
 	case doc.Grep:
-		return tuning.Rank.Grep
+		return doc.Ranking.Grep
 	}
-	return tuning.Rank.Code
+	return doc.Ranking.Code
 }

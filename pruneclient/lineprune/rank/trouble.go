@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // trouble adds the scores specific to logs: the rarity of a line's template, and signs of trouble on the
@@ -18,19 +17,19 @@ func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outl
 	r.readSignals(d, q, o, rare)
 	r.verdicts(d, o)
 	r.failing(d, o)
-	r.troubled = highest(r.entry) > tuning.WarningSignal
+	r.troubled = highest(r.entry) > doc.WarningSignal
 	if q.Failure && r.troubled && !q.Warning {
 		r.lowerWarnings(d, o)
 	}
 	share := 1.0
 	if !q.Failure && !q.Warning {
-		share = tuning.Rank.Calm
+		share = doc.Ranking.Calm
 	}
 	if q.Failure && !r.troubled {
 		r.success(d)
 	}
 	for i, u := range o.Of {
-		s := float64(share * (float64(tuning.Rank.Trouble*lessWhereCommon(r.Signal[i], rare[i])) + float64(tuning.Rank.TroubleEntry*r.entry[u])))
+		s := float64(share * (float64(doc.Ranking.Trouble*lessWhereCommon(r.Signal[i], rare[i])) + float64(doc.Ranking.TroubleEntry*r.entry[u])))
 		if d.Blank(i) {
 			s /= 2
 		}
@@ -54,21 +53,21 @@ func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.
 			continue
 		}
 		if told {
-			r.Score[i] += float64(tuning.Rank.Rare * rare[i])
+			r.Score[i] += float64(doc.Ranking.Rare * rare[i])
 			continue
 		}
 		s, u := logs.Signal(text), o.Of[i]
 		if logs.Warns(d.Lines[o.Units[u].Start]) { // what it quotes of a program is no failure
-			s = min(s, tuning.WarningSignal)
+			s = min(s, doc.WarningSignal)
 		}
-		if s == tuning.WarningSignal && q.Warning && !q.Failure {
+		if s == doc.WarningSignal && q.Warning && !q.Failure {
 			s = 1
 		}
 		r.Signal[i] = s
 		r.entry[u] = max(r.entry[u], lessWhereCommon(s, rare[i]))
-		r.Alarmed[u] = r.Alarmed[u] || s >= tuning.AlarmSignal
+		r.Alarmed[u] = r.Alarmed[u] || s >= doc.AlarmSignal
 		r.passed = r.passed || q.Failure && logs.SuccessLine(text)
-		r.Score[i] += float64(tuning.Rank.Rare * rare[i])
+		r.Score[i] += float64(doc.Ranking.Rare * rare[i])
 	}
 }
 
@@ -95,7 +94,7 @@ func (r *Relevance) lowerWarnings(d *doc.Document, o structure.Outline) {
 		r.entry[u] = 0
 		for i := unit.Start; i < unit.End; i++ {
 			r.Signal[i] = 0
-			r.Score[i] *= tuning.PassedShare
+			r.Score[i] *= doc.PassedShare
 		}
 	}
 }
@@ -183,11 +182,11 @@ func (r *Relevance) acquit(d *doc.Document, o structure.Outline, u int32) {
 	r.entry[u], r.Alarmed[u] = 0, false
 	for i := o.Units[u].Start; i < o.Units[u].End; i++ {
 		if strings.HasPrefix(d.Lines[i], "--- FAIL") {
-			r.Score[i] += tuning.Rank.TroubleEntry
+			r.Score[i] += doc.Ranking.TroubleEntry
 			continue
 		}
 		r.Signal[i] = 0
-		r.Score[i] *= tuning.PassedShare
+		r.Score[i] *= doc.PassedShare
 	}
 }
 
@@ -195,7 +194,7 @@ func (r *Relevance) acquit(d *doc.Document, o structure.Outline, u int32) {
 func (r *Relevance) success(d *doc.Document) {
 	for i, line := range d.Lines {
 		if logs.SuccessLine(line) {
-			r.Score[i] += tuning.Rank.TroubleEntry
+			r.Score[i] += doc.Ranking.TroubleEntry
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // units adds the scores of the enclosing unit as a whole, of its head line, and of the unit around it.
@@ -34,7 +33,7 @@ func (r *Relevance) units(d *doc.Document, q *query.Question, m query.Matches, o
 }
 
 // bm25 scores each unit as one document, and its head line a second time.
-func (r *Relevance) bm25(d *doc.Document, q *query.Question, found []query.Hit, o structure.Outline, p tuning.Profile) []float64 {
+func (r *Relevance) bm25(d *doc.Document, q *query.Question, found []query.Hit, o structure.Outline, p doc.Profile) []float64 {
 	score := make([]float64, len(o.Units))
 	length, average := unitLengths(d, o)
 	tf := make([]float32, len(q.Groups))
@@ -52,10 +51,10 @@ func (r *Relevance) bm25(d *doc.Document, q *query.Question, found []query.Hit, 
 					score[u] += float64(p.Head * r.rarity[h.Group] * float64(h.Weight))
 				}
 			}
-			k := float64(tuning.TermSaturation * (1 - tuning.LengthShare + float64(tuning.LengthShare*length[u]/average)))
+			k := float64(doc.TermSaturation * (1 - doc.LengthShare + float64(doc.LengthShare*length[u]/average)))
 			for g, t := range tf {
 				if t > 0 {
-					score[u] += p.Unit * r.rarity[g] * float64(t) * (tuning.TermSaturation + 1) / (float64(t) + k)
+					score[u] += p.Unit * r.rarity[g] * float64(t) * (doc.TermSaturation + 1) / (float64(t) + k)
 				}
 			}
 		}
@@ -96,7 +95,7 @@ func (r *Relevance) names(d *doc.Document, q *query.Question, o structure.Outlin
 			}
 		})
 		if matched > 0 {
-			score[u] += tuning.Rank.Name * sum * float64(matched) / float64(parts)
+			score[u] += doc.Ranking.Name * sum * float64(matched) / float64(parts)
 		}
 	}
 }
@@ -127,7 +126,7 @@ func (r *Relevance) files(q *query.Question, found []query.Hit, o structure.Outl
 	for _, h := range found {
 		key := [2]int{int(o.Of[h.Line]), int(h.Group)}
 		rarity := idf(float64(len(o.Units)), df[h.Group]) * q.Groups[h.Group].Weight
-		score[key[0]] += float64(tuning.Rank.Grep.Head * rarity * best[key])
+		score[key[0]] += float64(doc.Ranking.Grep.Head * rarity * best[key])
 		delete(best, key) // further hits in the same file add nothing
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Code finds definitions by keyword and shape. Each extends to the next line that is not indented deeper,
@@ -98,7 +97,7 @@ func closes(text string) bool {
 // bodyOpen reports whether the body of the unit defined at head has begun before line i. Until then, lines
 // at the same depth as head belong to the signature.
 func bodyOpen(d *doc.Document, head, i int) bool {
-	if i-head > tuning.LongestSignature {
+	if i-head > doc.LongestSignature {
 		return true
 	}
 	for _, line := range d.Lines[head:i] {

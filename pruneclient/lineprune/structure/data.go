@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // DataOf returns the structure of a text of records, or nil if it is something else. Tables are recognised by
@@ -33,11 +32,11 @@ func DataOf(d *doc.Document, text string, shape Shape) *Data {
 // mayBeJSON reports whether many lines of a text look like those of JSON that is spread over lines, or the
 // text has few lines, one of which may hold it all.
 func mayBeJSON(d *doc.Document, text string) bool {
-	if len(d.Lines) <= tuning.FewLines {
+	if len(d.Lines) <= doc.FewLines {
 		return strings.ContainsAny(text, "{[")
 	}
 	seen, likely := 0, 0
-	for i := 0; i < len(d.Lines); i += 1 + len(d.Lines)/tuning.ShapeSample {
+	for i := 0; i < len(d.Lines); i += 1 + len(d.Lines)/doc.ShapeSample {
 		if d.Blank(i) {
 			continue
 		}

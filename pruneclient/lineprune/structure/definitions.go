@@ -5,13 +5,12 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 var (
-	modifiers = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "modifiers") })   // words that may precede the keyword of a definition
-	defWords  = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "definitions") }) // keywords that open a definition
-	NotCalls  = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "not-calls") })   // words that may precede a parenthesis without being a definition's name
+	modifiers = sync.OnceValue(func() map[string]bool { return doc.ListSet("code", "modifiers") })   // words that may precede the keyword of a definition
+	defWords  = sync.OnceValue(func() map[string]bool { return doc.ListSet("code", "definitions") }) // keywords that open a definition
+	NotCalls  = sync.OnceValue(func() map[string]bool { return doc.ListSet("code", "not-calls") })   // words that may precede a parenthesis without being a definition's name
 )
 
 // IsDefinition reports whether a line, without surrounding white space, opens a definition: by a keyword in
@@ -170,8 +169,8 @@ func createStatement(line string) string {
 
 // Words of SQL's CREATE: what is created, and what may stand between that and its name.
 var (
-	sqlObjects = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "sql-objects") })
-	sqlBetween = sync.OnceValue(func() map[string]bool { return tuning.Set("code", "sql-between") })
+	sqlObjects = sync.OnceValue(func() map[string]bool { return doc.ListSet("code", "sql-objects") })
+	sqlBetween = sync.OnceValue(func() map[string]bool { return doc.ListSet("code", "sql-between") })
 )
 
 // bodyFollows says whether a signature that does not end on its line reaches an

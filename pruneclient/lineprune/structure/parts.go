@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 // Form is how the records of a text are written.
@@ -90,7 +90,7 @@ type field struct {
 func (d *Data) identify(fields []field) {
 	own := make([]int, len(d.Parts))
 	for _, f := range fields {
-		if p := &d.Parts[f.part]; (p.Record || p.item) && own[f.part] < tuning.IdentifyingFields {
+		if p := &d.Parts[f.part]; (p.Record || p.item) && own[f.part] < doc.IdentifyingFields {
 			own[f.part]++
 			p.stay(f.line)
 		}
@@ -101,7 +101,7 @@ func (d *Data) identify(fields []field) {
 		for r >= 0 && !d.Parts[r].Record {
 			r = d.Parts[r].Parent
 		}
-		if r < 0 || own[r] > 0 || nested[r] == tuning.NestedFields {
+		if r < 0 || own[r] > 0 || nested[r] == doc.NestedFields {
 			continue
 		}
 		nested[r]++
@@ -120,9 +120,9 @@ func (p *Part) stay(line int) {
 	}
 }
 
-var identifying = sync.OnceValue(func() map[string]bool { return wordSet(tuning.Words("data", "identifying")) })
+var identifying = sync.OnceValue(func() map[string]bool { return wordSet(doc.ListWords("data", "identifying")) })
 
-var identifyingEnds = sync.OnceValue(func() []string { return tuning.Words("data", "identifying-ends") })
+var identifyingEnds = sync.OnceValue(func() []string { return doc.ListWords("data", "identifying-ends") })
 
 func wordSet(list []string) map[string]bool {
 	set := map[string]bool{}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // tableData returns the structure of a text that is one table. Its rows stay with the table's head by
@@ -24,7 +23,7 @@ func DataOfRows(d *doc.Document, heads []int32) *Data {
 		return nil
 	}
 	data := rowData(d, heads, Mixed)
-	if len(data.recordAt) >= tuning.TableRows && len(data.recordAt)*100 >= len(d.Lines)*tuning.ShapeShare {
+	if len(data.recordAt) >= doc.TableRows && len(data.recordAt)*100 >= len(d.Lines)*doc.ShapeShare {
 		data.Form = Rows
 	}
 	return data

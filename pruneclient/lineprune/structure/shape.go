@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // Shape is the form of a text whose lines are related by something other than the syntax of a program or
@@ -43,7 +42,7 @@ func isTable(d *doc.Document) bool {
 	}
 	for _, c := range []byte(delimiters) {
 		n := columns(d.Lines[first], c)
-		if n >= tuning.TableColumns && agrees(d, func(line string) bool { return columns(line, c) == n && !prosaic(line) }) {
+		if n >= doc.TableColumns && agrees(d, func(line string) bool { return columns(line, c) == n && !prosaic(line) }) {
 			return true
 		}
 	}
@@ -86,7 +85,7 @@ func firstLine(d *doc.Document) int {
 // agrees reports whether nearly all sampled non-blank lines pass, and at least a few.
 func agrees(d *doc.Document, pass func(line string) bool) bool {
 	seen, passed := 0, 0
-	for i := 0; i < len(d.Lines); i += 1 + len(d.Lines)/tuning.ShapeSample {
+	for i := 0; i < len(d.Lines); i += 1 + len(d.Lines)/doc.ShapeSample {
 		if d.Blank(i) {
 			continue
 		}
@@ -95,7 +94,7 @@ func agrees(d *doc.Document, pass func(line string) bool) bool {
 			passed++
 		}
 	}
-	return seen >= tuning.TableRows && passed*100 >= seen*tuning.ShapeShare
+	return seen >= doc.TableRows && passed*100 >= seen*doc.ShapeShare
 }
 
 // isKeys reports whether nearly all sampled lines are a key, a value or a bracket.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // isYAML reports whether a text is YAML: nearly all lines are items, keys that end in a colon, or the text of a key
@@ -37,7 +36,7 @@ func isYAML(d *doc.Document) bool {
 			nested++
 		}
 	}
-	return seen >= tuning.TableRows && nested*4 >= seen && keys*4 >= seen && passed*100 >= seen*tuning.ShapeShare
+	return seen >= doc.TableRows && nested*4 >= seen && keys*4 >= seen && passed*100 >= seen*doc.ShapeShare
 }
 
 // yamlSample is the number of lines that decide whether a text is YAML.

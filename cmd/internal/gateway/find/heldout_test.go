@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
@@ -85,7 +85,7 @@ func TestHeldOut(t *testing.T) {
 	}
 	servers, tasks := benchmark(t)
 	list := upstream.Build(servers, upstream.Grouped, upstream.Options{Target: upstream.DefaultTarget, Tokens: tokens.Estimate})
-	same := sameStems(slices.Clone(tuning.File("synonyms")))
+	same := sameStems(slices.Clone(doc.List("synonyms")))
 	var by [][]recalls
 	for _, w := range settings() {
 		x := newIndex(list, w, same)

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/tuning"
 )
 
 // eachWord yields the stem of each word of a text, and the word in lower case. Identifiers are split into their parts, and
@@ -36,7 +35,7 @@ var ownSynonyms string
 
 // synonyms returns the stems that mean the same as a stem: to programmers, as the line pruner knows them, and to users of tools.
 var synonyms = sync.OnceValue(func() map[string][]string {
-	return sameStems(append(tuning.File("synonyms"), strings.Split(ownSynonyms, "\n")...))
+	return sameStems(append(doc.List("synonyms"), strings.Split(ownSynonyms, "\n")...))
 })
 
 // sameStems reads a table of words that mean the same, one idea a line.

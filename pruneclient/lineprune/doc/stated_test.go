@@ -1,4 +1,4 @@
-package tuning
+package doc
 
 import (
 	"math"
@@ -17,7 +17,7 @@ func TestStated(t *testing.T) {
 	page.Says("text (%s quarters of a log)", "FreeLogShare", 4*FreeLogShare)
 	page.Says("up to %s % of the text.", "ExtraShare", math.Round(100*ExtraShare))
 	page.Says("the first %s occurrences and the last stay", "PerTemplate", PerTemplate)
-	page.Says("A gap of fewer than %s tokens", "Bridged", Bridged)
+	page.Says("A gap of fewer than %s tokens", "BridgedTokens", BridgedTokens)
 	page.Says("Confidence is below %s.", "MinConfidence", MinConfidence)
 	page.Says("The text has fewer than %s tokens", "ShortText", ShortText)
 	page.Says("save less than %s %, markers", "MinGain", math.Round(100*MinGain))
@@ -44,7 +44,7 @@ func TestStated(t *testing.T) {
 	page.Says("kept from %s of the best", "RecordFloor", RecordFloor)
 	page.Says("score, not %s:", "FreeFloor", FreeFloor)
 	page = stated.On(t, "docs/decisions/048-the-learned-ranking-needs-a-session.md")
-	page.Says("a rule confidence of %s,", "Precise", Precise)
+	page.Says("a rule confidence of %s,", "PreciseConfidence", PreciseConfidence)
 	page = stated.On(t, "docs/decisions/052-edited-files-are-cut-with-care.md")
 	page.Says("is cut at %s of the price", "CarefulShare", CarefulShare)
 	page = stated.On(t, "docs/decisions/056-markers-under-a-reranker.md")

@@ -1,4 +1,4 @@
-package tuning
+package doc
 
 import (
 	"embed"
@@ -18,8 +18,8 @@ var readLists = struct {
 	lines map[string][]string
 }{lines: map[string][]string{}}
 
-// File returns the content of a list file without its comments. It must not be changed.
-func File(name string) []string {
+// List returns the content of a list file without its comments. It must not be changed.
+func List(name string) []string {
 	readLists.Lock()
 	defer readLists.Unlock()
 	lines, ok := readLists.lines[name]
@@ -44,11 +44,11 @@ func linesOf(name string) []string {
 	return lines
 }
 
-// Lines returns the lines of one section of a file. It panics if the section does not exist.
-func Lines(file, section string) []string {
+// ListLines returns the lines of one section of a file. It panics if the section does not exist.
+func ListLines(file, section string) []string {
 	var lines []string
 	here := false
-	for _, line := range File(file) {
+	for _, line := range List(file) {
 		switch {
 		case line[0] == '[':
 			here = line == "["+section+"]"
@@ -62,14 +62,14 @@ func Lines(file, section string) []string {
 	return lines
 }
 
-// Words returns the words of one section of a file.
-func Words(file, section string) []string {
-	return strings.Fields(strings.Join(Lines(file, section), " "))
+// ListWords returns the words of one section of a file.
+func ListWords(file, section string) []string {
+	return strings.Fields(strings.Join(ListLines(file, section), " "))
 }
 
-// Parts returns a section of word parts, one per line and quoted, because spaces count.
-func Parts(file, section string) []string {
-	lines := Lines(file, section)
+// ListParts returns a section of word parts, one per line and quoted, because spaces count.
+func ListParts(file, section string) []string {
+	lines := ListLines(file, section)
 	for i, line := range lines {
 		lines[i] = Unquoted(line)
 	}
@@ -84,8 +84,8 @@ func Unquoted(s string) string {
 	return plain
 }
 
-// Number parses a list line of a weight and a text.
-func Number(line string) (weight float64, rest string) {
+// ListNumber parses a list line of a weight and a text.
+func ListNumber(line string) (weight float64, rest string) {
 	first, rest, _ := strings.Cut(line, " ")
 	weight, err := strconv.ParseFloat(first, 64)
 	if err != nil {
@@ -94,21 +94,21 @@ func Number(line string) (weight float64, rest string) {
 	return weight, rest
 }
 
-// Weights maps the words of several sections to their sections' weights.
-func Weights(file string, sections map[string]float64) map[string]float64 {
+// ListWeights maps the words of several sections to their sections' weights.
+func ListWeights(file string, sections map[string]float64) map[string]float64 {
 	out := map[string]float64{}
 	for section, weight := range sections {
-		for _, w := range Words(file, section) {
+		for _, w := range ListWords(file, section) {
 			out[w] = max(out[w], weight) // independent of the map's order
 		}
 	}
 	return out
 }
 
-// Set returns the words of one section of a file as a set.
-func Set(file, section string) map[string]bool {
+// ListSet returns the words of one section of a file as a set.
+func ListSet(file, section string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range Words(file, section) {
+	for _, w := range ListWords(file, section) {
 		out[w] = true
 	}
 	return out

@@ -1,6 +1,6 @@
 //go:build tuning
 
-package tuning
+package doc
 
 import (
 	"reflect"
@@ -11,7 +11,7 @@ import (
 // them. It exists only under the build tag tuning.
 func Parameters() map[string]*float64 {
 	out := map[string]*float64{}
-	collect(out, "", reflect.ValueOf(&Rank).Elem())
+	collect(out, "", reflect.ValueOf(&Ranking).Elem())
 	return out
 }
 

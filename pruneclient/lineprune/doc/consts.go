@@ -1,6 +1,4 @@
-// Package tuning holds the constants and word lists of the line pruner that are worth experimenting with,
-// each with its unit and its source. No other package defines such values.
-package tuning
+package doc
 
 // Limits of how much of a text is examined. Tokens beyond them are only counted. They bound the running
 // time.
@@ -15,17 +13,17 @@ const (
 
 // Detection. Set by reading texts whose kind was detected wrongly.
 const (
-	DiffShare     = 0.25 // minimum fraction of a diff's lines that look like a diff
-	VoteSample    = 200  // lines that vote on the kind, from the beginning, the middle and the end together
-	FewLines      = 20   // lines that must have voted before a text that looks like no kind counts as a log
-	FewPaths      = 2    // a list of paths has more paths than this
-	SentenceRunes = 12   // characters of a script without spaces that count as a sentence
-	Fronted       = 90   // percent of a log's lines that must have a prefix
-	TableColumns  = 2    // minimum columns of a table
-	TableRows     = 4    // minimum lines of a table or of nested keys
-	ShapeSample   = 400  // lines sampled to recognise a table or nested keys
-	ShapeShare    = 85   // percent of them that must match
-	FrontSample   = 200  // lines after which a log with too few prefixes is taken to have none
+	DiffShare      = 0.25 // minimum fraction of a diff's lines that look like a diff
+	VoteSample     = 200  // lines that vote on the kind, from the beginning, the middle and the end together
+	FewLines       = 20   // lines that must have voted before a text that looks like no kind counts as a log
+	FewPaths       = 2    // a list of paths has more paths than this
+	SentenceRunes  = 12   // characters of a script without spaces that count as a sentence
+	FrontedPercent = 90   // percent of a log's lines that must have a prefix
+	TableColumns   = 2    // minimum columns of a table
+	TableRows      = 4    // minimum lines of a table or of nested keys
+	ShapeSample    = 400  // lines sampled to recognise a table or nested keys
+	ShapeShare     = 85   // percent of them that must match
+	FrontSample    = 200  // lines after which a log with too few prefixes is taken to have none
 )
 
 // Words. Bits are log2(files / files with the word), counted over source files (lists/common.txt). Minimum
@@ -86,18 +84,18 @@ const (
 // Evidence that a text contains an answer, in bits of the question found together. Set by cross-validation
 // over repositories: a question about another repository must return the text whole.
 const (
-	Complete          = 0.8 // fraction of the question's bits that must occur close together for the passage to count as an answer
-	Chance            = 0.3 // bits deducted per doubling of the number of lines, because some words occur together by chance
+	CompleteShare     = 0.8 // fraction of the question's bits that must occur close together for the passage to count as an answer
+	ChanceBits        = 0.3 // bits deducted per doubling of the number of lines, because some words occur together by chance
 	PhraseWeight      = 0.7 // per square root of a bit, for words that follow each other as in the question
 	HeadWeight        = 1.2 // for words in one definition's name, heading or path
 	PhraseBytes       = 16  // maximum bytes between the starts of two words of a phrase
 	PhraseHits        = 4   // hits examined after a word for the rest of its phrase
 	FailureConfidence = 0.8 // confidence for a log that contains the failure asked about
 	MentionShare      = 0.6 // fraction of the subjects named besides the failure that must occur in the log
-	Elsewhere         = 2   // factor by which more evidence is required if the log does not contain the failure
+	ElsewhereFactor   = 2   // factor by which more evidence is required if the log does not contain the failure
 )
 
-// Lines that a question names literally, and lines that are equal.
+// ListLines that a question names literally, and lines that are equal.
 const (
 	MostNames    = 12  // names of a question that are searched for; each takes a pass over the text
 	ShortestName = 3   // bytes of a name
@@ -134,7 +132,7 @@ const (
 	LogFloor      = 0.2  // the same for a log with a budget, so that routine lines do not fill it
 	PassageLines  = 120  // lines of the longest passage of a search with context that is kept or dropped as one
 	ItemLines     = 8    // lines of the largest item of a list that is kept whole or not at all
-	Bridged       = 48   // tokens; a smaller gap is not worth its marker
+	BridgedTokens = 48   // tokens; a smaller gap is not worth its marker
 	ExtraShare    = 0.08 // fraction of the tokens, for definitions and imports that kept lines need
 	SkeletonShare = 0.03 // the same when a reranker chose; only definitions that enclose a kept line may exceed it
 	MinGain       = 0.12 // fraction of the tokens that must be saved, markers counted
@@ -144,16 +142,16 @@ const (
 // Learned ranking. Set by cross-validation over sessions (docs/evidence/LEARNED.md). The shares are thresholds: a
 // range is kept if its expected use per token is at least so many percent of the text's average.
 const (
-	FileShare      = 60.0   // percent, within a session, for a file of ShareTokens tokens; it grows with the square root of the tokens
-	OutputShare    = 78.0   // the same for files that a command prints
-	MatchShare     = 100.0  // the same for a list of matches
-	LogShare       = 117.0  // the same for a log, of which little is needed later
-	AskedShare     = 60.0   // the same within a session, for a question that was written for the text
-	CallShare      = 70.0   // the same if only the question and the call are known
-	ShareTokens    = 2000.0 // tokens of the text to which these shares apply
-	CarefulShare   = 0.9    // factor for a file that is being worked on
-	LeastShare     = 15.0   // percent, lower bound of the result
-	MostShare      = 250.0  // percent, upper bound of the result
-	Precise        = 0.6    // confidence from which the rules choose for a question that was written for the text
-	CallConfidence = 0.4    // confidence below which such a text is returned whole
+	FileShare         = 60.0   // percent, within a session, for a file of ShareTokens tokens; it grows with the square root of the tokens
+	OutputShare       = 78.0   // the same for files that a command prints
+	MatchShare        = 100.0  // the same for a list of matches
+	LogShare          = 117.0  // the same for a log, of which little is needed later
+	AskedShare        = 60.0   // the same within a session, for a question that was written for the text
+	CallShare         = 70.0   // the same if only the question and the call are known
+	ShareTokens       = 2000.0 // tokens of the text to which these shares apply
+	CarefulShare      = 0.9    // factor for a file that is being worked on
+	LeastShare        = 15.0   // percent, lower bound of the result
+	MostShare         = 250.0  // percent, upper bound of the result
+	PreciseConfidence = 0.6    // confidence from which the rules choose for a question that was written for the text
+	CallConfidence    = 0.4    // confidence below which such a text is returned whole
 )

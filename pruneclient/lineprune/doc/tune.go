@@ -1,4 +1,4 @@
-package tuning
+package doc
 
 // Profile determines how lines of one kind of text earn relevance, relative to a term that occurs on the
 // line itself. The values were set by cross-validation over repositories (docs/evidence/QUALITY.md), not case by
@@ -33,8 +33,8 @@ type ranking struct {
 	Rare         float64 // weight of a line's rarity by its template
 }
 
-// Rank is the ranking in use.
-var Rank = ranking{
+// Ranking is the ranking in use.
+var Ranking = ranking{
 	Code: Profile{Before: 0.85, After: 0.89, Own: 0.35, Unit: 0.2, Head: 1.4, Parent: 0.4, Sure: 3.4},
 	Docs: Profile{Before: 0.91, After: 0.87, Own: 0.15, Unit: 0.2, Head: 1.1, Parent: 0.7, Sure: 4},
 	Logs: Profile{Before: 0.95, After: 0.88, Own: 0.33, Unit: 0.05, Head: 0.27, Sure: 3},
