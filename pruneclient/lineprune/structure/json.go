@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/records"
 )
 
 // jsonShare is the fraction of a text, in percent, that its JSON must take up.
@@ -16,7 +15,7 @@ func jsonData(d *doc.Document, text string) *Data {
 	if strings.ContainsAny(text, "\x1b\r") { // the lines are without both
 		text = strings.Join(d.Lines, "\n")
 	}
-	values := records.Values(text)
+	values := jsonValues(text)
 	size := 0
 	for _, v := range values {
 		if v.Parent < 0 {
@@ -53,7 +52,7 @@ func lineStarts(d *doc.Document) []int32 {
 type jsonBuilder struct {
 	data   *Data
 	text   string
-	values []records.Value
+	values []jsonValue
 	starts []int32 // per line
 
 	partOf  []int32 // per value, its part; that of its container if it lies on one line
@@ -100,21 +99,21 @@ func (b *jsonBuilder) records() []bool {
 	roots := make([]bool, len(b.values))
 	n := 0
 	for i, v := range b.values {
-		if roots[i] = v.Parent < 0 && v.Kind == records.Object; roots[i] {
+		if roots[i] = v.Parent < 0 && v.Kind == jsonObject; roots[i] {
 			n++
 		}
 	}
 	if n >= 2 {
 		return roots
 	}
-	return records.Records(b.values)
+	return areRecords(b.values)
 }
 
 // add makes a part of value i, which spans lines first..last.
 func (b *jsonBuilder) add(i, first, last int, isRecord bool) {
 	v := b.values[i]
-	part := Part{Start: first, End: last + 1, Parent: b.partOf[i], Record: isRecord, Array: v.Kind == records.Array, Stays: []int{first, last}}
-	part.item = v.Parent >= 0 && b.values[v.Parent].Kind == records.Array
+	part := Part{Start: first, End: last + 1, Parent: b.partOf[i], Record: isRecord, Array: v.Kind == jsonArray, Stays: []int{first, last}}
+	part.item = v.Parent >= 0 && b.values[v.Parent].Kind == jsonArray
 	if part.Parent < 0 && first > 0 && strings.TrimSpace(b.lineText(first-1)) != "" {
 		part.Stays = append(part.Stays, first-1) // says what the JSON is
 	}
@@ -126,7 +125,7 @@ func (b *jsonBuilder) add(i, first, last int, isRecord bool) {
 }
 
 // isField reports whether a value is a scalar or a text of an object, and its key names records.
-func (b *jsonBuilder) isField(v records.Value) bool {
+func (b *jsonBuilder) isField(v jsonValue) bool {
 	if v.Holds() || v.Member == v.Start || b.partOf[v.Parent] < 0 || v.End-v.Start > longestField {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/records"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // show prints a range of lines or, with a pattern, the matching lines with numbers. first is the number of
@@ -62,7 +62,7 @@ func matching(line string, re *regexp.Regexp) (parts []string) {
 	if len(line) <= longLine {
 		return []string{":" + line}
 	}
-	all := records.Of(line)
+	all := structure.Records(line)
 	for i, r := range all {
 		if record := line[r.Start:r.End]; re.MatchString(record) {
 			parts = append(parts, fmt.Sprintf(", record %d of %d: %s", i+1, len(all), bounded(record, re)))

@@ -1,41 +1,41 @@
-package records
+package structure
 
 // Span is a range of bytes, End excluded.
 type Span struct{ Start, End int }
 
-// List is a list of records in a text.
-type List struct {
+// jsonList is a list of records in a text.
+type jsonList struct {
 	Span           // the array or object that holds them, brackets included
 	Keyed   bool   // the records are members of an object; each begins with its key
 	Records []Span // in order, without the commas between them
 }
 
-// Of returns the records of the JSON in a text: those of all of its lists, in order. It returns nil if the
+// areRecords returns the records of the JSON in a text: those of all of its lists, in order. It returns nil if the
 // text has no list.
-func Of(text string) []Span {
+func Records(text string) []Span {
 	var all []Span
-	for _, l := range Lists(text) {
+	for _, l := range jsonLists(text) {
 		all = append(all, l.Records...)
 	}
 	return all
 }
 
-// Lists returns the outermost lists of the JSON in a text, in order. A list is an array of at least two
+// jsonLists returns the outermost lists of the JSON in a text, in order. A list is an array of at least two
 // elements that are all objects or arrays, or an object of at least three members that are all objects, such
 // as the services of a compose file. If there is none, arrays of at least two other values count. What is
 // nested in a record belongs to the record.
-func Lists(text string) []List {
-	values := Values(text)
-	var out []List
+func jsonLists(text string) []jsonList {
+	values := jsonValues(text)
+	var out []jsonList
 	last := int32(-1) // the container of the last list
-	for i, isRecord := range Records(values) {
+	for i, isRecord := range areRecords(values) {
 		if !isRecord {
 			continue
 		}
 		v := values[i]
 		if v.Parent != last {
 			list := values[v.Parent]
-			out, last = append(out, List{Span: Span{int(list.Start), int(list.End)}, Keyed: list.Kind == Object}), v.Parent
+			out, last = append(out, jsonList{Span: Span{int(list.Start), int(list.End)}, Keyed: list.Kind == jsonObject}), v.Parent
 		}
 		l := &out[len(out)-1]
 		l.Records = append(l.Records, Span{int(v.Member), int(v.End)})
@@ -43,9 +43,9 @@ func Lists(text string) []List {
 	return out
 }
 
-// Records reports for every value of a text whether it is a record, that is, in a list in the sense of
-// [Lists].
-func Records(values []Value) []bool {
+// areRecords reports for every value of a text whether it is a record, that is, in a list in the sense of
+// [jsonLists].
+func areRecords(values []jsonValue) []bool {
 	contents := contentsOf(values)
 	record, found := recordsIn(values, contents, content.isList)
 	if !found {
@@ -56,12 +56,12 @@ func Records(values []Value) []bool {
 
 // content sums up the children of a container.
 type content struct {
-	kind                     Kind
+	kind                     jsonKind
 	all, objects, containers int
 	size, largest            int32 // bytes of the container and of its largest child
 }
 
-func contentsOf(values []Value) []content {
+func contentsOf(values []jsonValue) []content {
 	contents := make([]content, len(values))
 	for i, v := range values {
 		contents[i].kind, contents[i].size = v.Kind, v.End-v.Start
@@ -74,7 +74,7 @@ func contentsOf(values []Value) []content {
 		if v.Holds() {
 			c.containers++
 		}
-		if v.Kind == Object {
+		if v.Kind == jsonObject {
 			c.objects++
 		}
 	}
@@ -84,17 +84,17 @@ func contentsOf(values []Value) []content {
 // isList reports whether a container holds records. An object of which one member has more than half is no
 // list of similar things.
 func (c content) isList() bool {
-	if c.kind == Object {
+	if c.kind == jsonObject {
 		return c.all >= 3 && c.objects == c.all && c.largest <= c.size/2
 	}
-	return c.kind == Array && c.all >= 2 && c.containers == c.all
+	return c.kind == jsonArray && c.all >= 2 && c.containers == c.all
 }
 
-func (c content) isArray() bool { return c.kind == Array && c.all >= 2 }
+func (c content) isArray() bool { return c.kind == jsonArray && c.all >= 2 }
 
 // recordsIn marks the values whose container is a list that is in no other list. found reports whether there
 // are any.
-func recordsIn(values []Value, contents []content, isList func(content) bool) (record []bool, found bool) {
+func recordsIn(values []jsonValue, contents []content, isList func(content) bool) (record []bool, found bool) {
 	record = make([]bool, len(values))
 	const none, list, part = 0, 1, 2 // part: a record, or in one
 	role := make([]uint8, len(values))

@@ -1,31 +1,32 @@
-// Package records finds the JSON in a text and the records in the JSON: the elements of its lists, as byte
-// ranges. The text may have anything around the JSON, such as a sentence, a heading or the "data: " of an
-// event stream. Time is linear in the length of the text, and nothing is copied.
-package records
+package structure
 
 import "strings"
 
-// Kind is the type of a JSON value.
-type Kind uint8
+// The JSON in a text, and the records in the JSON: the elements of its lists, as byte ranges. The text may have
+// anything around the JSON, such as a sentence, a heading or the "data: " of an event stream. Time is linear in
+// the length of the text, and nothing is copied.
+
+// jsonKind is the type of a JSON value.
+type jsonKind uint8
 
 // The kinds. Scalar is a number, true, false or null.
 const (
-	Object Kind = iota
-	Array
-	String
-	Scalar
+	jsonObject jsonKind = iota
+	jsonArray
+	jsonString
+	jsonScalar
 )
 
-// Value is one JSON value of a text.
-type Value struct {
+// jsonValue is one JSON value of a text.
+type jsonValue struct {
 	Member     int32 // byte offset of its key's opening quote; in an array, the same as Start
 	Start, End int32 // byte range, End excluded
 	Parent     int32 // index of the enclosing container, or -1
-	Kind       Kind
+	Kind       jsonKind
 }
 
 // Holds reports whether the value is an object or an array.
-func (v Value) Holds() bool { return v.Kind <= Array }
+func (v jsonValue) Holds() bool { return v.Kind <= jsonArray }
 
 // Limits of Values.
 const (
@@ -34,10 +35,10 @@ const (
 	mostFailed = 4       // bytes read in vain, per byte of the text
 )
 
-// Values returns the values of every complete JSON object and array in a text, containers before their
+// jsonValues returns the values of every complete JSON object and array in a text, containers before their
 // content. Objects and arrays with a mistake are skipped; of what is nested in one, only values after the
 // beginning of the mistake are looked for again. It returns nil for a text that has none, or exceeds a limit.
-func Values(text string) []Value {
+func jsonValues(text string) []jsonValue {
 	if len(text) > mostBytes {
 		return nil
 	}
@@ -65,7 +66,7 @@ func Values(text string) []Value {
 type scanner struct {
 	text   string
 	at     int
-	values []Value
+	values []jsonValue
 }
 
 // expected names the tokens that may come next.
@@ -112,8 +113,8 @@ func (s *scanner) container() bool {
 			}
 			next = value
 		default:
-			v := Value{Member: member, Start: int32(s.at), Parent: open}
-			if open < 0 || s.values[open].Kind == Array {
+			v := jsonValue{Member: member, Start: int32(s.at), Parent: open}
+			if open < 0 || s.values[open].Kind == jsonArray {
 				v.Member = v.Start
 			}
 			if next = s.value(&v); next == failed {
@@ -131,21 +132,21 @@ func (s *scanner) container() bool {
 const failed = commaOrEnd + 1
 
 // value reads a scalar, a string or the opening bracket of a container, and returns what may follow.
-func (s *scanner) value(v *Value) (next expected) {
+func (s *scanner) value(v *jsonValue) (next expected) {
 	next = commaOrEnd
 	switch s.text[s.at] {
 	case '{':
-		v.Kind, next = Object, keyOrEnd
+		v.Kind, next = jsonObject, keyOrEnd
 		s.at++
 	case '[':
-		v.Kind, next = Array, valueOrEnd
+		v.Kind, next = jsonArray, valueOrEnd
 		s.at++
 	case '"':
-		if v.Kind = String; !s.string() {
+		if v.Kind = jsonString; !s.string() {
 			return failed
 		}
 	default:
-		if v.Kind = Scalar; !s.scalar() {
+		if v.Kind = jsonScalar; !s.scalar() {
 			return failed
 		}
 	}
@@ -153,15 +154,15 @@ func (s *scanner) value(v *Value) (next expected) {
 	return next
 }
 
-func closing(k Kind) byte {
-	if k == Object {
+func closing(k jsonKind) byte {
+	if k == jsonObject {
 		return '}'
 	}
 	return ']'
 }
 
-func afterComma(k Kind) expected {
-	if k == Object {
+func afterComma(k jsonKind) expected {
+	if k == jsonObject {
 		return key
 	}
 	return value

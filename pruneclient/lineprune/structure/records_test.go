@@ -1,4 +1,4 @@
-package records_test
+package structure
 
 import (
 	"encoding/json"
@@ -8,11 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/records"
 )
 
-func TestOf(t *testing.T) {
+func TestRecords(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want []string
@@ -34,7 +32,7 @@ func TestOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, r := range records.Of(c.text) {
+			for _, r := range Records(c.text) {
 				got = append(got, c.text[r.Start:r.End])
 			}
 			assert.Equal(t, c.want, got)
@@ -44,21 +42,21 @@ func TestOf(t *testing.T) {
 
 func TestListsSayWhereTheyAre(t *testing.T) {
 	text := `x {"items": [{"id":1},{"id":2}], "by": {"a":{},"b":{},"c":{}}}`
-	lists := records.Lists(text)
+	lists := jsonLists(text)
 	require.Len(t, lists, 2)
 	assert.Equal(t, `[{"id":1},{"id":2}]`, text[lists[0].Start:lists[0].End])
 	assert.Equal(t, `{"a":{},"b":{},"c":{}}`, text[lists[1].Start:lists[1].End])
 	assert.Equal(t, []bool{false, true}, []bool{lists[0].Keyed, lists[1].Keyed})
 }
 
-// Values are found wherever encoding/json finds some, and only there.
+// jsonValues are found wherever encoding/json finds some, and only there.
 func TestValuesAgreeWithEncodingJSON(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `[]`, `{"a":1}`, "[1,\t-2.5e+3,\r\ntrue,false,null]", `{"a":{"b":[{"c":"d"}]}}`, `["\"","\\"]`, `[[[[]]]]`,
 		`{`, `[`, `{"a"}`, `{"a":}`, `{a:1}`, `{"a":1,}`, `[1,]`, `[,1]`, `[1 2]`, `["a]`, "[\"a\nb\"]", `{]`, `[}`, `[nul]`, `[--1]`, `{"a":1]`, `{1:2}`,
 	} {
 		root := false
-		for _, v := range records.Values(text) {
+		for _, v := range jsonValues(text) {
 			root = root || v.Start == 0 && int(v.End) == len(text)
 		}
 		assert.Equal(t, json.Valid([]byte(text)), root, text)
@@ -72,11 +70,11 @@ func TestMistakesAreBounded(t *testing.T) {
 		strings.Repeat("[", n), strings.Repeat("{", n), strings.Repeat(`{"a":`, n), strings.Repeat(`[{"a":"`, n), strings.Repeat("[1,", n),
 		strings.Repeat("[", n) + strings.Repeat("]", n-1),
 	} {
-		records.Of(text)
+		Records(text)
 	}
 	deep := strings.Repeat("[", n) + strings.Repeat("]", n)
-	require.Len(t, records.Values(deep), n)
-	require.Nil(t, records.Values("["+strings.Repeat("1,", 2<<20)+"1]"), "too many values")
+	require.Len(t, jsonValues(deep), n)
+	require.Nil(t, jsonValues("["+strings.Repeat("1,", 2<<20)+"1]"), "too many values")
 }
 
 // random returns a random JSON value.
@@ -108,7 +106,7 @@ func TestRecordsAreJSON(t *testing.T) {
 		raw, err := json.MarshalIndent(random(r, 5), "", strings.Repeat(" ", r.Intn(3)))
 		require.NoError(t, err)
 		text := []string{"", "issues [2]: ", "data: "}[r.Intn(3)] + string(raw) + []string{"", "\n", " and } more"}[r.Intn(3)]
-		for _, l := range records.Lists(text) {
+		for _, l := range jsonLists(text) {
 			lists++
 			require.True(t, json.Valid([]byte(text[l.Start:l.End])))
 			at := l.Start + 1
@@ -127,19 +125,19 @@ func TestRecordsAreJSON(t *testing.T) {
 	require.Greater(t, lists, 100)
 }
 
-func FuzzOf(f *testing.F) {
+func FuzzRecords(f *testing.F) {
 	f.Add(`x [{"id":1},{"id":[2]}] {"a":{},"b":{},"c":{}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, r := range records.Of(text) {
+		for _, r := range Records(text) {
 			require.True(t, 0 <= r.Start && r.Start < r.End && r.End <= len(text))
 		}
 	})
 }
 
-func BenchmarkOf(b *testing.B) {
+func BenchmarkRecords(b *testing.B) {
 	text := "[" + strings.Repeat(`{"id":12345,"title":"the queue is empty","state":"open","labels":["bug"]},`, 20_000) + "{}]"
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		records.Of(text)
+		Records(text)
 	}
 }
