@@ -3,7 +3,6 @@ package lineprune
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -34,7 +33,7 @@ func formOf(d *doc.Document, text string, kind Kind, opts Options) form {
 		f.shape, f.data = structure.Plain, nil
 	case f.kind == Logs:
 		f.shape, f.data = structure.Plain, nil
-		logs.TakeFronts(d)
+		structure.TakeFronts(d)
 		if opts.File == "" && opts.Command == "" {
 			f.shape = structure.ShapeOf(d)
 			f.data = structure.DataOf(d, text, f.shape)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // fronts are the line prefixes that CI services and container tools add to a log.
@@ -75,16 +75,16 @@ func TestFrontEnd(t *testing.T) {
 	for name, of := range fronts {
 		for _, text := range []string{"text", "", "  indented"} {
 			line := of(7) + text
-			require.Equal(t, len(of(7)), logs.FrontEnd(line), "%s: %q", name, line)
+			require.Equal(t, len(of(7)), structure.FrontEnd(line), "%s: %q", name, line)
 		}
 		if front := of(7); front != "" {
-			require.Equal(t, len(front)-1, logs.FrontEnd(front[:len(front)-1]), "%s, its space trimmed", name)
+			require.Equal(t, len(front)-1, structure.FrontEnd(front[:len(front)-1]), "%s, its space trimmed", name)
 		}
 	}
 	for _, line := range []string{
 		"2026-01-02T03:04 local", "2026-01-02", "03:04", "03:04:05Xtext", "#12 text", "#12 3 text", "# 3.1 text", "a | b", "case A  | B", "[INFO] text", "[2026-01-02T03:04:05Z]text", "[pod/x", "Jan  2 2026 at noon and later",
 		"May be 03:04:05 is a time", "Jan  2 03:04:05 host", "a\tb\tc", "a\tb", "a\tb\t2026-01-02T03:04:05", "-", "[", "[] text", "[]",
 	} {
-		require.Zero(t, logs.FrontEnd(line), line)
+		require.Zero(t, structure.FrontEnd(line), line)
 	}
 }

@@ -1,6 +1,6 @@
 // Package lineprune is the embedded line pruner: given a text and a question, it decides which lines to
 // keep. It is a pure function without state or I/O. Its steps are sub-packages, each of which imports only
-// earlier ones: doc, structure, logs, detect, query, rank, learned, render, choose.
+// earlier ones: doc, structure, detect, query, rank, learned, render, choose.
 package lineprune
 
 import (
@@ -10,7 +10,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
@@ -90,7 +89,7 @@ func outlineOf(t *rank.Text) structure.Outline {
 	case t.Kind == Docs:
 		return structure.Docs(d)
 	case t.Kind == Logs:
-		return logs.Outline(d)
+		return structure.Logs(d)
 	case t.Kind == Grep:
 		return structure.Grep(d)
 	case t.Shape == structure.Keys:

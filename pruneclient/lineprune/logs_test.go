@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // Colour codes and CRLF line endings do not change the result.
@@ -36,7 +36,7 @@ func TestNumberedFramesFollowTheirMessage(t *testing.T) {
 	for _, line := range trace {
 		require.True(t, kept[line], line)
 	}
-	o := logs.Outline(doc.New("#1 [internal] load\n#1 done\n#2 [1/6] FROM\n#2 done\n"))
+	o := structure.Logs(doc.New("#1 [internal] load\n#1 done\n#2 [1/6] FROM\n#2 done\n"))
 	require.Equal(t, []int32{0, 1, 2, 3}, o.Of, "steps are no frames")
 }
 
@@ -52,7 +52,7 @@ func TestCaretsFollowTheirLine(t *testing.T) {
 	lines, have := doc.Lines(b.String()), map[int]bool{}
 	for _, k := range res.Kept {
 		have[k] = true
-		if logs.Wordless(lines[k-1]) {
+		if structure.Wordless(lines[k-1]) {
 			assert.True(t, have[k-1], "line %d: %q", k, lines[k-1])
 		}
 	}
@@ -137,7 +137,7 @@ func TestWhatACompilerSays(t *testing.T) {
 		"src/a.ts:3:5 - error TS2304: Cannot find name 'x'.", "error[E0308]: mismatched types", "Main.java:12: error: incompatible types",
 		"[ERROR] /home/u/Main.java:[12,5] cannot find symbol",
 	} {
-		require.True(t, logs.FromCompiler(line), line)
+		require.True(t, structure.FromCompiler(line), line)
 		log := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + line + "\n"
 		kept, res := keptText(t, log, "What is the first compiler error?", Options{})
 		require.False(t, res.Whole(), line)
@@ -146,7 +146,7 @@ func TestWhatACompilerSays(t *testing.T) {
 	for _, line := range []string{
 		"tests/test_a.py:12: AssertionError", "    a_test.go:12: got 3, want 4", "12:04:05 ERROR no route", "[ERROR] Failed to execute goal", "main.c:", "main.c:12",
 	} {
-		require.False(t, logs.FromCompiler(line), line)
+		require.False(t, structure.FromCompiler(line), line)
 		log := strings.Repeat("10:04:05 INFO one more parcel left the hall\n", 400) + line + "\n"
 		require.True(t, prune(t, log, "What is the first compiler error?", Logs, Options{}).Whole(), line)
 	}

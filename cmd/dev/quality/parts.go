@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -182,7 +181,7 @@ func (t *reranked) definitions(kept []bool) (lines []int) {
 // errors returns the indices of a log's lines that signal an error. It does not depend on the kept lines.
 func (t *reranked) errors([]bool) (lines []int) {
 	for i := range t.with {
-		if logs.Signal(t.c.lines[i]) >= doc.AlarmSignal {
+		if structure.Signal(t.c.lines[i]) >= doc.AlarmSignal {
 			lines = append(lines, i)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // thinned returns a chooser in which repetitions of one log message score nothing, except the first few and
@@ -14,7 +14,7 @@ func (p *chooser) thinned() *chooser {
 		return p
 	}
 	thin := *p
-	thin.statements = logs.Statements(p.Doc, !p.Question.Lists && !p.Question.Tests) // "which tests failed?" asks for their names
+	thin.statements = structure.Statements(p.Doc, !p.Question.Lists && !p.Question.Tests) // "which tests failed?" asks for their names
 	thin.Relevance.Score = slices.Clone(p.Relevance.Score)
 	again := repeats(thin.statements)
 	for u, unit := range p.Outline.Units {
@@ -63,5 +63,5 @@ func (p *chooser) statementOf(i int) uint64 {
 	if p.statements != nil {
 		return p.statements[i]
 	}
-	return logs.Template(p.Doc.Lines[i])
+	return structure.Template(p.Doc.Lines[i])
 }

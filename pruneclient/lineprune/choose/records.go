@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
@@ -107,7 +106,7 @@ func (s *shapes) add(line string) {
 	}
 	s.lines++
 	line = line[:min(len(line), doc.TemplatePrefix)]
-	moves := progress().MatchString(line) || logs.LogShape(line) && logs.Signal(line) == 0 && !strings.Contains(line, "warning")
+	moves := progress().MatchString(line) || structure.LogShape(line) && structure.Signal(line) == 0 && !strings.Contains(line, "warning")
 	for _, shape := range shapesOf(line) {
 		s.count[shape]++
 		if moves {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
@@ -96,7 +95,7 @@ func (p *chooser) alike() bool {
 	count := map[uint64]int{}
 	most := 0
 	for _, line := range p.Doc.Lines {
-		h := logs.Template(line)
+		h := structure.Template(line)
 		count[h]++
 		most = max(most, count[h])
 	}

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -204,7 +203,7 @@ func ListsPaths(d *doc.Document) bool {
 		case line == "":
 		case barePath(line):
 			paths++
-		case strings.ContainsAny(line, " \t=:{\"") || logs.Signal(line) > 0:
+		case strings.ContainsAny(line, " \t=:{\"") || structure.Signal(line) > 0:
 			return false
 		default:
 			others++
@@ -277,10 +276,10 @@ func kindOfText(d *doc.Document) doc.Kind {
 
 func (v *votes) add(d *doc.Document, i int, text string) {
 	v.lines++
-	v.failing = v.failing || logs.NamesFailing(text)
-	v.counted = v.counted || logs.CountsFailing(text)
+	v.failing = v.failing || structure.NamesFailing(text)
+	v.counted = v.counted || structure.CountsFailing(text)
 	switch {
-	case logs.LogShape(text):
+	case structure.LogShape(text):
 		v.logs += 4
 	case structure.IsDefinition(text, d.Following(i)), structure.IsImport(text):
 		v.code += 4
@@ -291,7 +290,7 @@ func (v *votes) add(d *doc.Document, i int, text string) {
 		v.docs += 4
 	case strings.IndexByte("{}();,=:", lastVisible(text)) >= 0 || statement(text) || structure.IsComment(text) && text[0] != '#' || text[0] == '<':
 		v.code += 2
-	case logs.Signal(text) >= 0.7:
+	case structure.Signal(text) >= 0.7:
 		v.logs += 2
 	case lastVisible(text) != '.' && printedAgain(d, i):
 		v.logs += 2
@@ -303,7 +302,7 @@ func (v *votes) add(d *doc.Document, i int, text string) {
 // printedAgain reports whether the statement that printed line i printed one of the two lines above it, too.
 func printedAgain(d *doc.Document, i int) bool {
 	for above := max(i-2, 0); above < i; above++ {
-		if logs.Template(d.Lines[above]) == logs.Template(d.Lines[i]) {
+		if structure.Template(d.Lines[above]) == structure.Template(d.Lines[i]) {
 			return true
 		}
 	}

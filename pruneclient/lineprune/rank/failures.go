@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // holdsFailure reports whether a log contains the failure that the question asks about.
@@ -30,7 +30,7 @@ func (t *Text) mentioned(r *Relevance) float64 {
 		}
 	}
 	for _, ref := range t.Question.Stems[compileStem] {
-		if best[ref.Group] < ref.Weight && slices.ContainsFunc(t.Doc.Lines, logs.FromCompiler) {
+		if best[ref.Group] < ref.Weight && slices.ContainsFunc(t.Doc.Lines, structure.FromCompiler) {
 			best[ref.Group] = ref.Weight
 		}
 	}
@@ -100,11 +100,11 @@ func (t *Text) onlyChecksFailed(r *Relevance) bool {
 
 // failedCheck reports whether a line is a compiler's or test runner's report of a failure.
 func failedCheck(line string) bool {
-	if logs.FromCompiler(line) || logs.Verdict(line) || strings.Contains(line, "ERR_ASSERTION") || strings.HasSuffix(line, " failing") {
+	if structure.FromCompiler(line) || structure.Verdict(line) || strings.Contains(line, "ERR_ASSERTION") || strings.HasSuffix(line, " failing") {
 		return true
 	}
 	line = strings.TrimLeft(line, " \t")
-	return logs.Numbered(line) || logs.FailingTest(line) || slices.ContainsFunc(failedCheckMarks, func(mark string) bool { return strings.HasPrefix(line, mark) })
+	return structure.Numbered(line) || structure.FailingTest(line) || slices.ContainsFunc(failedCheckMarks, func(mark string) bool { return strings.HasPrefix(line, mark) })
 }
 
 var failedCheckMarks = []string{"FAIL", "=== RUN", "make: ", "E   ", "AssertionError", "● "}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/logs"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
@@ -36,9 +35,9 @@ func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outl
 		r.Score[i] += s
 		switch {
 		case i == o.Units[u].Start:
-		case logs.Wordless(d.Lines[i]):
+		case structure.Wordless(d.Lines[i]):
 			r.Score[i] = min(r.Score[i], r.Score[i-1])
-		case d.Indent[i] > 0 && logs.PointsAt(d.Lines[i]):
+		case d.Indent[i] > 0 && structure.PointsAt(d.Lines[i]):
 			r.Score[i] = max(r.Score[i], r.Score[i-1])
 		}
 	}
@@ -47,7 +46,7 @@ func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outl
 // readSignals detects the signs of trouble and adds rarity to the score.
 func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.Outline, rare []float64) {
 	r.Signal, r.entry, r.Alarmed = make([]float64, len(d.Lines)), make([]float64, len(o.Units)), make([]bool, len(o.Units))
-	told := logs.IsHistory(d)
+	told := structure.IsHistory(d)
 	for i, text := range d.Lines {
 		if d.Blank(i) {
 			continue
@@ -56,8 +55,8 @@ func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.
 			r.Score[i] += float64(doc.Ranking.Rare * rare[i])
 			continue
 		}
-		s, u := logs.Signal(text), o.Of[i]
-		if logs.Warns(d.Lines[o.Units[u].Start]) { // what it quotes of a program is no failure
+		s, u := structure.Signal(text), o.Of[i]
+		if structure.Warns(d.Lines[o.Units[u].Start]) { // what it quotes of a program is no failure
 			s = min(s, doc.WarningSignal)
 		}
 		if s == doc.WarningSignal && q.Warning && !q.Failure {
@@ -66,19 +65,19 @@ func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.
 		r.Signal[i] = s
 		r.entry[u] = max(r.entry[u], lessWhereCommon(s, rare[i]))
 		r.Alarmed[u] = r.Alarmed[u] || s >= doc.AlarmSignal
-		r.passed = r.passed || q.Failure && logs.SuccessLine(text)
+		r.passed = r.passed || q.Failure && structure.SuccessLine(text)
 		r.Score[i] += float64(doc.Ranking.Rare * rare[i])
 	}
 }
 
 // failing finds the failing tests' entries, which are trouble whatever words they have.
 func (r *Relevance) failing(d *doc.Document, o structure.Outline) {
-	counted := slices.ContainsFunc(d.Lines, logs.CountsFailing)
+	counted := slices.ContainsFunc(d.Lines, structure.CountsFailing)
 	for u, unit := range o.Units {
-		if !counted && logs.Marked(d.Lines[unit.Start]) {
+		if !counted && structure.Marked(d.Lines[unit.Start]) {
 			continue
 		}
-		if end, ok := logs.Failing(d, unit); ok {
+		if end, ok := structure.Failing(d, unit); ok {
 			r.Failing = append(r.Failing, [2]int{unit.Start, end})
 			r.entry[u], r.Alarmed[u] = 1, true
 		}
@@ -88,7 +87,7 @@ func (r *Relevance) failing(d *doc.Document, o structure.Outline) {
 // lowerWarnings lowers the score of what compilers warn of, where something else failed.
 func (r *Relevance) lowerWarnings(d *doc.Document, o structure.Outline) {
 	for u, unit := range o.Units {
-		if !logs.Warns(d.Lines[unit.Start]) {
+		if !structure.Warns(d.Lines[unit.Start]) {
 			continue
 		}
 		r.entry[u] = 0
@@ -193,7 +192,7 @@ func (r *Relevance) acquit(d *doc.Document, o structure.Outline, u int32) {
 // success raises the score of lines that report success, for questions that ask about a failure.
 func (r *Relevance) success(d *doc.Document) {
 	for i, line := range d.Lines {
-		if logs.SuccessLine(line) {
+		if structure.SuccessLine(line) {
 			r.Score[i] += doc.Ranking.TroubleEntry
 		}
 	}
@@ -202,7 +201,7 @@ func (r *Relevance) success(d *doc.Document) {
 // templateRarity returns per line how rare its template is: 1 for a unique one in a long log, 0 for one
 // that all lines share.
 func templateRarity(d *doc.Document) []float64 {
-	templates, counts := logs.CountTemplates(d)
+	templates, counts := structure.CountTemplates(d)
 	span := max(log2(float64(len(d.Lines))), 1)
 	rarity := make([]float64, len(counts))
 	for t, n := range counts {

@@ -1,4 +1,4 @@
-package logs
+package structure
 
 import (
 	"strings"
@@ -71,12 +71,12 @@ func TestWhatAFailingTestHasToKeep(t *testing.T) {
 		"no place":                 {"not ok 1 - total\n  ---\n  got: 3\nok 2 - sum\n", "  got: 3"},
 	} {
 		d := doc.New(c.text)
-		o := Outline(d)
+		o := Logs(d)
 		end, ok := Failing(d, o.Units[0])
 		require.True(t, ok, name)
 		assert.Equal(t, c.last, strings.TrimRight(d.Lines[end-1], "\n"), name)
 	}
 	d := doc.New("  1) open the file\n  2) close it\n")
-	_, ok := Failing(d, Outline(d).Units[0])
+	_, ok := Failing(d, Logs(d).Units[0])
 	assert.False(t, ok, "a list")
 }

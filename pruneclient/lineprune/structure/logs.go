@@ -1,26 +1,23 @@
-// Package logs parses logs: entries, signs of trouble, lines printed by the same statement, and the
-// prefixes that other programs add to each line.
-package logs
+package structure
 
 import (
 	"strconv"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// Outline makes a unit of every entry with its continuation lines: a traceback with its frames and message,
+// Logs makes a unit of every entry with its continuation lines: a traceback with its frames and message,
 // a test's run with its output and verdict, a compiler's message with its source excerpt.
-func Outline(d *doc.Document) structure.Outline {
-	o := structure.Outline{Of: make([]int32, len(d.Lines)), Units: make([]structure.Unit, 0, len(d.Lines))}
+func Logs(d *doc.Document) Outline {
+	o := Outline{Of: make([]int32, len(d.Lines)), Units: make([]Unit, 0, len(d.Lines))}
 	var state entry
 	for i, line := range d.Lines {
 		if i == 0 || !state.continues(d, i, line) {
 			if n := len(o.Units); n > 0 {
 				o.Units[n-1].End = i
 			}
-			o.Units = append(o.Units, structure.Unit{Start: i, End: len(d.Lines), Head: i, Parent: -1})
+			o.Units = append(o.Units, Unit{Start: i, End: len(d.Lines), Head: i, Parent: -1})
 			state = entry{kind: entryKind(line, d.Next(i)), indent: d.Indent[i]}
 			if state.kind == failingTest {
 				state.end = blockEnd(d, i)
@@ -34,7 +31,7 @@ func Outline(d *doc.Document) structure.Outline {
 // Kinds of log entries, by how they end.
 const (
 	plainEntry  = iota // ends at the next line that is not indented deeper
-	goRun              // === RUN, ends after the test's --- line
+	goRunEntry         // === RUN, ends after the test's --- line
 	panicEntry         // ends after the goroutines' frames
 	traceback          // ends after the exception's message
 	framed             // ends at the next rule of ==== or ____
@@ -104,7 +101,7 @@ func equalsEntry(line, next string) int {
 		}
 		return framed
 	}
-	return startsEntry(line, goRun, "=== RUN", "=== CONT", "=== NAME")
+	return startsEntry(line, goRunEntry, "=== RUN", "=== CONT", "=== NAME")
 }
 
 // continues reports whether line i belongs to the entry of the lines above it.
@@ -117,7 +114,7 @@ func (e *entry) continues(d *doc.Document, i int, line string) bool {
 		return false
 	}
 	switch e.kind {
-	case goRun:
+	case goRunEntry:
 		if strings.HasPrefix(line, "=== ") {
 			return false
 		}

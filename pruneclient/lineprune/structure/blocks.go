@@ -1,4 +1,4 @@
-package logs
+package structure
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // blockEnd returns the end of the block of the failing test that line i names. The block is what is indented deeper, or else
@@ -28,7 +27,7 @@ func blockEnd(d *doc.Document, i int) int {
 		}
 		at := ownPlace(line)
 		place = place || at
-		if stop >= told && (at || Reason(line)) { // else the paragraph was seen already
+		if stop >= told && (at || givesReason(line)) { // else the paragraph was seen already
 			told = paragraphEnd(d, stop)
 		}
 	}
@@ -71,15 +70,15 @@ func afterWarning(d *doc.Document, i int) int {
 	return next
 }
 
-// Reason reports whether a line says what went wrong.
-func Reason(line string) bool {
+// givesReason reports whether a line says what went wrong.
+func givesReason(line string) bool {
 	return Signal(line) > doc.WarningSignal && !Warns(line) && !excerpt(line)
 }
 
 // Failing returns the end of the part of an entry that names a failing test, says why it failed, and where: up to the first
 // place in the user's own code after the reason. ok is false if the entry is no failing test's.
-func Failing(d *doc.Document, entry structure.Unit) (end int, ok bool) {
-	title, why := d.Lines[entry.Start], Reason
+func Failing(d *doc.Document, entry Unit) (end int, ok bool) {
+	title, why := d.Lines[entry.Start], givesReason
 	kind := titleOf(title)
 	if kind == noTitle {
 		return 0, false
