@@ -1,7 +1,6 @@
 package lineprune
 
 import (
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
@@ -18,7 +17,7 @@ type form struct {
 // caller says otherwise: their words for failures are no alarms, and their last lines no outcome. Only lines of
 // JSON remain a log.
 func formOf(d *doc.Document, text string, kind Kind, opts Options) form {
-	f := form{kind: detect.Kind(d, kind, opts.File, opts.Command)}
+	f := form{kind: structure.KindOf(d, kind, opts.File, opts.Command)}
 	if f.kind == Grep {
 		return f
 	}

@@ -1,13 +1,12 @@
 // Package lineprune is the embedded line pruner: given a text and a question, it decides which lines to
 // keep. It is a pure function without state or I/O. Its steps are sub-packages, each of which imports only
-// earlier ones: doc, structure, detect, query, rank, learned, render, choose.
+// earlier ones: doc, structure, query, rank, learned, render, choose.
 package lineprune
 
 import (
 	"context"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
@@ -67,7 +66,7 @@ func read(ctx context.Context, text, question string, kind Kind, opts Options) (
 	f := formOf(d, text, kind, opts)
 	kind = f.kind
 	if kind == Grep {
-		d.Locate(detect.ListsPaths(d))
+		d.Locate(structure.ListsPaths(d))
 	}
 	m, err := query.Match(ctx, d, text, q)
 	if err != nil {

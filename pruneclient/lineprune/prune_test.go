@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 func prune(t *testing.T, text, question string, kind Kind, opts Options) Result {
@@ -254,7 +254,7 @@ func TestKindOfAText(t *testing.T) {
 		"Windows paths":    {strings.Repeat("C:\\a\\b.go:8:retry(x)\n", 50), Options{}, Grep},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, detect.Kind(doc.New(c.text), Auto, c.opts.File, c.opts.Command))
+			require.Equal(t, c.want, structure.KindOf(doc.New(c.text), Auto, c.opts.File, c.opts.Command))
 		})
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // askedWhole returns why a text was asked for as a whole, or "". Hooks, the proxy, replay, this program's tools, the gateway
@@ -23,7 +23,7 @@ func askedWhole(t *rank.Text, question string, opts Options) string {
 		return why
 	case file != "" && lines <= session.ShortFile && t.Data == nil && opts.calls() && !call.Asked:
 		return "a short file"
-	case opts.calls() && t.Kind == Grep && detect.ListsPaths(t.Doc):
+	case opts.calls() && t.Kind == Grep && structure.ListsPaths(t.Doc):
 		return "a list of names or counts"
 	case overview.AsksForAll(call, question) && choose.OfRecords(t, file != ""):
 		return "all of its records were asked for"

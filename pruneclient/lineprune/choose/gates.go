@@ -1,8 +1,8 @@
 package choose
 
 import (
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/detect"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // judge returns the warnings, and whether the text is returned whole before any line is chosen.
@@ -34,9 +34,9 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 func (p *chooser) patched() string {
 	switch {
 	case p.opts.Diffs:
-	case detect.LooksLikeDiff(p.Doc):
+	case structure.LooksLikeDiff(p.Doc):
 		return IsDiff
-	case !p.budgeted() && detect.HasConflict(p.Doc):
+	case !p.budgeted() && structure.HasConflict(p.Doc):
 		return HasConflict
 	}
 	return ""

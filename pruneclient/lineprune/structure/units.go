@@ -1,6 +1,7 @@
-// Package structure groups lines into units: definitions with their bodies, sections of a page, the files
-// of a list of matches, the entries of a log. It reads records of JSON, YAML and tables, and a log's signs of
-// trouble, its lines printed by the same statement, and the prefixes that other programs add to each line.
+// Package structure determines the kind of a text and groups its lines into units: definitions with their
+// bodies, sections of a page, the files of a list of matches, the entries of a log. It reads records of JSON,
+// YAML and tables, and a log's signs of trouble, its lines printed by the same statement, and the prefixes that
+// other programs add to each line.
 package structure
 
 import (

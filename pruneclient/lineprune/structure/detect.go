@@ -1,5 +1,4 @@
-// Package detect determines the kind of a text from hints and from its lines.
-package detect
+package structure
 
 import (
 	"path"
@@ -8,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // LooksLikeDiff reports whether a text is a diff or a patch, possibly with commit messages. By default
@@ -73,9 +71,9 @@ func conflictMark(line string) byte {
 	return 0
 }
 
-// Kind returns the kind of a text, from the hints if possible, else from the lines. A kind that the caller
+// KindOf returns the kind of a text, from the hints if possible, else from the lines. A kind that the caller
 // gives stands, except that a list of matches is recognised even where the caller says code.
-func Kind(d *doc.Document, kind doc.Kind, file, command string) doc.Kind {
+func KindOf(d *doc.Document, kind doc.Kind, file, command string) doc.Kind {
 	if kind == doc.Code && namesPlaces(d) {
 		return doc.Grep
 	}
@@ -203,7 +201,7 @@ func ListsPaths(d *doc.Document) bool {
 		case line == "":
 		case barePath(line):
 			paths++
-		case strings.ContainsAny(line, " \t=:{\"") || structure.Signal(line) > 0:
+		case strings.ContainsAny(line, " \t=:{\"") || Signal(line) > 0:
 			return false
 		default:
 			others++
@@ -258,7 +256,7 @@ func kindOfText(d *doc.Document) doc.Kind {
 			continue
 		}
 		inside := fence
-		fence = structure.FenceAfter(fence, d.Lines[i])
+		fence = FenceAfter(fence, d.Lines[i])
 		if inside == "" { // text quoted in a fenced block says nothing about the page's kind
 			v.add(d, i, d.Lines[i][doc.FirstVisible(d.Lines[i]):])
 		}
@@ -276,21 +274,21 @@ func kindOfText(d *doc.Document) doc.Kind {
 
 func (v *votes) add(d *doc.Document, i int, text string) {
 	v.lines++
-	v.failing = v.failing || structure.NamesFailing(text)
-	v.counted = v.counted || structure.CountsFailing(text)
+	v.failing = v.failing || NamesFailing(text)
+	v.counted = v.counted || CountsFailing(text)
 	switch {
-	case structure.LogShape(text):
+	case LogShape(text):
 		v.logs += 4
-	case structure.IsDefinition(text, d.Following(i)), structure.IsImport(text):
+	case IsDefinition(text, d.Following(i)), IsImport(text):
 		v.code += 4
 		v.defs++
 	case strings.HasPrefix(text, "```"):
 		v.docs += 8
-	case markdownHeading(text), structure.Underline(d.Next(i)) && d.Indent[i] == 0, strings.HasPrefix(text, "- "), strings.HasPrefix(text, "* ") && d.Indent[i] == 0:
+	case markdownHeading(text), Underline(d.Next(i)) && d.Indent[i] == 0, strings.HasPrefix(text, "- "), strings.HasPrefix(text, "* ") && d.Indent[i] == 0:
 		v.docs += 4
-	case strings.IndexByte("{}();,=:", lastVisible(text)) >= 0 || statement(text) || structure.IsComment(text) && text[0] != '#' || text[0] == '<':
+	case strings.IndexByte("{}();,=:", lastVisible(text)) >= 0 || statement(text) || IsComment(text) && text[0] != '#' || text[0] == '<':
 		v.code += 2
-	case structure.Signal(text) >= 0.7:
+	case Signal(text) >= 0.7:
 		v.logs += 2
 	case lastVisible(text) != '.' && printedAgain(d, i):
 		v.logs += 2
@@ -302,7 +300,7 @@ func (v *votes) add(d *doc.Document, i int, text string) {
 // printedAgain reports whether the statement that printed line i printed one of the two lines above it, too.
 func printedAgain(d *doc.Document, i int) bool {
 	for above := max(i-2, 0); above < i; above++ {
-		if structure.Template(d.Lines[above]) == structure.Template(d.Lines[i]) {
+		if Template(d.Lines[above]) == Template(d.Lines[i]) {
 			return true
 		}
 	}
@@ -311,8 +309,8 @@ func printedAgain(d *doc.Document, i int) bool {
 
 // statement is true of assignments, and of lines that begin as code does.
 func statement(text string) bool {
-	first, rest := structure.FirstWord(text)
-	return structure.NotCalls()[first] && !strings.HasSuffix(text, ".") || strings.Contains(text, " = ") || strings.Contains(text, " := ") ||
+	first, rest := FirstWord(text)
+	return NotCalls()[first] && !strings.HasSuffix(text, ".") || strings.Contains(text, " = ") || strings.Contains(text, " := ") ||
 		first != "" && (strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ".")) && strings.IndexByte(text, ' ') != len(first)
 }
 
