@@ -3,7 +3,7 @@ package lineprune
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
@@ -72,7 +72,7 @@ func CleanReason(reason string) string { return render.CleanReason(reason) }
 
 // AsksForReview reports whether a diff is read for what is in it, by the words before the call and the user's.
 func AsksForReview(call session.Origin, question string) bool {
-	return overview.AsksForReview(call, question)
+	return rank.AsksForReview(call, question)
 }
 
 // Sealed reports for each line whether it is kept whatever the question: protection directives, the lines

@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
@@ -72,7 +71,7 @@ func read(ctx context.Context, text, question string, kind Kind, opts Options) (
 	if err != nil {
 		return nil, err
 	}
-	t := &rank.Text{Doc: d, Kind: kind, Question: q, Matches: m, Want: overview.Of(q), Shape: f.shape, Data: f.data, Heads: f.heads}
+	t := &rank.Text{Doc: d, Kind: kind, Question: q, Matches: m, Want: rank.WantOf(q), Shape: f.shape, Data: f.data, Heads: f.heads}
 	t.Outline = outlineOf(t)
 	if t.Shape == structure.Keys {
 		for _, p := range q.KeyPaths() {

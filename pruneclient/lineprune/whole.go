@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
@@ -25,7 +24,7 @@ func askedWhole(t *rank.Text, question string, opts Options) string {
 		return "a short file"
 	case opts.calls() && t.Kind == Grep && structure.ListsPaths(t.Doc):
 		return "a list of names or counts"
-	case overview.AsksForAll(call, question) && choose.OfRecords(t, file != ""):
+	case rank.AsksForAll(call, question) && choose.OfRecords(t, file != ""):
 		return "all of its records were asked for"
 	}
 	return ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 )
 
 // note returns a short explanation for the model that asked: why the text came back whole, or that a budget
@@ -26,7 +26,7 @@ func (p *chooser) note(res Result, warnings []string) string {
 		return "not pruned: " + p.opts.Whole
 	case slices.Contains(warnings, NeedsAll) && p.structured() && p.Data.Solid:
 		return "not pruned: its records share lines; ask `jq` for a part of it"
-	case slices.Contains(warnings, NeedsAll) && p.Want == overview.Judged:
+	case slices.Contains(warnings, NeedsAll) && p.Want == rank.WantJudged:
 		return "not pruned: it takes every line to judge it"
 	case slices.Contains(warnings, NeedsAll):
 		return "not pruned: count or compare with `awk`, `jq` or `grep -c` rather than by reading"

@@ -5,21 +5,21 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // wantsOutline reports whether the question asks for an overview and the text has an outline.
 func (p *chooser) wantsOutline() bool {
 	readable := p.Kind == doc.Code || p.Kind == doc.Docs
-	return p.Want == overview.Outline && !p.structured() && readable && p.Doc.Total >= doc.ShortText && !p.opts.LimitRatio
+	return p.Want == rank.WantOutline && !p.structured() && readable && p.Doc.Total >= doc.ShortText && !p.opts.LimitRatio
 }
 
 // outlined returns a chooser in which the text's outline is the relevant part, limited to a small fraction
 // of the tokens.
 func (p *chooser) outlined() *chooser {
 	out := *p
-	out.Relevance.Score = overview.Scores(p.Doc, p.Shape, p.Outline)
+	out.Relevance.Score = rank.OutlineScores(p.Doc, p.Shape, p.Outline)
 	out.confidence = 1
 	if !p.budgeted() {
 		out.opts.Budget = doc.OutlineShare
@@ -31,7 +31,7 @@ func (p *chooser) outlined() *chooser {
 // when no term of the question occurs and a budget must be filled anyway.
 func (p *chooser) introduced() *chooser {
 	out := *p
-	out.Relevance.Score = overview.Scores(p.Doc, p.Shape, p.Outline)
+	out.Relevance.Score = rank.OutlineScores(p.Doc, p.Shape, p.Outline)
 	return &out
 }
 
@@ -42,11 +42,11 @@ func (p *chooser) needsAll() bool {
 		return true
 	}
 	switch p.Want {
-	case overview.Judged:
+	case rank.WantJudged:
 		return p.Kind == doc.Code || p.Kind == doc.Docs
-	case overview.Extent:
+	case rank.WantExtent:
 		return p.Shape == structure.Table
-	case overview.Computed:
+	case rank.WantComputed:
 		if p.countIsRead() {
 			return false
 		}
@@ -59,12 +59,12 @@ func (p *chooser) needsAll() bool {
 // asksForAll reports whether a question about structured data is about all of its records. A count that the
 // text states is not.
 func (p *chooser) asksForAll() bool {
-	return overview.AboutAll(p.Question) && !p.countIsRead()
+	return rank.AboutAll(p.Question) && !p.countIsRead()
 }
 
 // countIsRead reports whether the question asks for a number that the text states.
 func (p *chooser) countIsRead() bool {
-	return p.Want == overview.Computed && p.Shape == structure.Keys && p.countIsAKey()
+	return p.Want == rank.WantComputed && p.Shape == structure.Keys && p.countIsAKey()
 }
 
 // countIsAKey reports whether the text has the number that "how many X" asks for, as the value of a key X.

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
@@ -23,7 +22,7 @@ type Text struct {
 	Listing  bool    // a list or the output of a command, in which equal lines mean the same
 	Shape    structure.Shape
 	Data     *structure.Data // the records of structured data; nil if the text is something else
-	Want     overview.Want
+	Want     answerKind
 	Question *query.Question
 	Matches  query.Matches
 }

@@ -1,11 +1,10 @@
-package overview_test
+package rank
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/overview"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
@@ -36,7 +35,7 @@ func TestWordsThatAskForAll(t *testing.T) {
 		"is it renamed":                                        false,
 		"":                                                     false,
 	} {
-		require.Equal(t, want, overview.AsksForAll(session.Origin{Asked: true}, sentence), sentence)
+		require.Equal(t, want, AsksForAll(session.Origin{Asked: true}, sentence), sentence)
 	}
 }
 
@@ -61,10 +60,10 @@ func TestWhoAsksForAll(t *testing.T) {
 		{"nothing known but the question", "", "", grep, true},
 	} {
 		call := session.Origin{Tool: "bash", Args: c.args, Said: c.said, Prompt: c.prompt}
-		require.Equal(t, c.want, overview.AsksForAll(call, "Show all of them."), c.about)
+		require.Equal(t, c.want, AsksForAll(call, "Show all of them."), c.about)
 	}
 	page := session.Origin{Tool: "other", Args: map[string]any{"id": "handbook"}, Prompt: "Then fix all other files."}
-	require.False(t, overview.AsksForAll(page, ""), "the tool of another server has no name here that a sentence could have")
+	require.False(t, AsksForAll(page, ""), "the tool of another server has no name here that a sentence could have")
 }
 
 func TestWhoReviewsADiff(t *testing.T) {
@@ -90,6 +89,6 @@ func TestWhoReviewsADiff(t *testing.T) {
 		if question == "" {
 			question = c.prompt
 		}
-		require.Equal(t, c.want, overview.AsksForReview(call, question), c)
+		require.Equal(t, c.want, AsksForReview(call, question), c)
 	}
 }

@@ -1,4 +1,4 @@
-package overview
+package rank
 
 import (
 	"regexp"
@@ -51,7 +51,7 @@ func AsksForReview(call session.Origin, question string) bool {
 func reviews(text, word string) bool {
 	return slices.ContainsFunc(session.Sentences(text), func(sentence string) bool {
 		sentence = normal(sentence)
-		return strings.Contains(sentence, word) && has(sentence, reviewPhrases())
+		return strings.Contains(sentence, word) && hasPhrase(sentence, reviewPhrases())
 	})
 }
 
@@ -69,7 +69,7 @@ var (
 
 // wantsAll reports whether a sentence asks for all of something.
 func wantsAll(sentence string) bool {
-	return has(noneReplacer().Replace(" ^"+normal(strings.ReplaceAll(sentence, "’", "'"))), wantPhrases())
+	return hasPhrase(noneReplacer().Replace(" ^"+normal(strings.ReplaceAll(sentence, "’", "'"))), wantPhrases())
 }
 
 // subjectsOf returns the words that say what a call looks for, and how many of them a sentence has to have to name it: half of

@@ -1,4 +1,4 @@
-package overview
+package rank
 
 import (
 	"strings"
@@ -7,9 +7,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// Scores returns for each line how well it describes the text as a whole. The beginning, the outer levels
+// OutlineScores returns for each line how well it describes the text as a whole. The beginning, the outer levels
 // of the outline and the first sentence of every part score; all other lines are 0.
-func Scores(d *doc.Document, shape structure.Shape, o structure.Outline) []float64 {
+func OutlineScores(d *doc.Document, shape structure.Shape, o structure.Outline) []float64 {
 	score := make([]float64, len(d.Lines))
 	raise := func(i int, s float64) {
 		if i >= 0 && i < len(score) && !d.Blank(i) {

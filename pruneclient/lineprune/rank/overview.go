@@ -1,6 +1,4 @@
-// Package overview recognises questions that no single passage of a text answers. They ask for an overview,
-// a number, a maximum or minimum, all items, or a judgement.
-package overview
+package rank
 
 import (
 	"strings"
@@ -10,40 +8,40 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 )
 
-// Want is the kind of answer that a question asks for.
-type Want uint8
+// answerKind is the kind of answer that a question asks for.
+type answerKind uint8
 
 // The kinds of answers.
 const (
-	Passage  Want = iota // the lines that answer the question
-	Outline              // a summary or an outline of the text
-	Computed             // a count, a sum or an extreme, which depends on every line
-	Extent               // possibly a computed answer or a list of all items; in a table it depends on every row
-	Judged               // whether the text is correct, which depends on every line
+	WantPassage  answerKind = iota // the lines that answer the question
+	WantOutline                    // a summary or an outline of the text
+	WantComputed                   // a count, a sum or an extreme, which depends on every line
+	WantExtent                     // possibly a computed answer or a list of all items; in a table it depends on every row
+	WantJudged                     // whether the text is correct, which depends on every line
 )
 
-// Of returns what a question asks for, judged by its wording alone. Whether the text contains it is another
+// WantOf returns what a question asks for, judged by its wording alone. Whether the text contains it is another
 // matter: a log may well state "how many tests failed".
-func Of(q *query.Question) Want {
+func WantOf(q *query.Question) answerKind {
 	text := normal(q.Text)
 	switch {
-	case has(text, outlinePhrases()) && namesNothing(q):
-		return Outline
-	case has(text, judgePhrases()) && namesNothing(q):
-		return Judged
-	case has(text, computePhrases()):
-		return Computed
-	case has(text, extentPhrases()):
-		return Extent
+	case hasPhrase(text, outlinePhrases()) && namesNothing(q):
+		return WantOutline
+	case hasPhrase(text, judgePhrases()) && namesNothing(q):
+		return WantJudged
+	case hasPhrase(text, computePhrases()):
+		return WantComputed
+	case hasPhrase(text, extentPhrases()):
+		return WantExtent
 	}
-	return Passage
+	return WantPassage
 }
 
 // AboutAll reports whether a question is about every record of a list: it asks to count, list, summarize or
 // compare them.
 func AboutAll(q *query.Question) bool {
 	text := normal(q.Text)
-	return has(text, computePhrases()) || has(text, allPhrases())
+	return hasPhrase(text, computePhrases()) || hasPhrase(text, allPhrases())
 }
 
 var (
@@ -62,7 +60,7 @@ func normal(question string) string {
 	}), " ") + " "
 }
 
-func has(text string, phrases []string) bool {
+func hasPhrase(text string, phrases []string) bool {
 	for _, p := range phrases {
 		if strings.Contains(text, p) {
 			return true
