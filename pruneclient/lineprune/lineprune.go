@@ -1,6 +1,6 @@
 // Package lineprune is the embedded line pruner: given a text and a question, it decides which lines to
 // keep. It is a pure function without state or I/O. Its steps are sub-packages, each of which imports only
-// earlier ones: doc, structure, query, rank, learned, render, choose.
+// earlier ones: doc, structure, rank, learned, render, choose.
 package lineprune
 
 import (
@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
@@ -67,7 +66,7 @@ func read(ctx context.Context, text, question string, kind Kind, opts Options) (
 	if kind == Grep {
 		d.Locate(structure.ListsPaths(d))
 	}
-	m, err := query.Match(ctx, d, text, q)
+	m, err := rank.Match(ctx, d, text, q)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +139,7 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 	}
 	listing, heads := listingOf(t, opts)
 	t.Listing, t.Heads = listing, structure.JoinHeads(t.Heads, heads)
-	t.Named = query.FindNamed(text, t.Question.Text, len(t.Doc.Lines))
+	t.Named = rank.FindNamed(text, t.Question.Text, len(t.Doc.Lines))
 	s := Survey{Kind: t.Kind, text: t, relevance: whole, inParts: whole, confidence: rank.Confidence(t, &whole), opts: opts}
 	s.whole = askedWhole(t, question, opts)
 	if opts.isAsked() {
@@ -159,11 +158,11 @@ func Look(ctx context.Context, text, question string, kind Kind, opts Options) (
 // isAsked reports whether the question was written as one. For a hook it is an agent's words before the call.
 func (o Options) isAsked() bool { return o.Call.Asked || !o.calls() }
 
-func (o Options) parse(question string) *query.Question {
+func (o Options) parse(question string) *rank.Question {
 	if o.isAsked() {
-		return query.Parse(question)
+		return rank.ParseQuestion(question)
 	}
-	return query.ParseWords(question)
+	return rank.ParseWords(question)
 }
 
 // score reads a text and scores its lines by a question.

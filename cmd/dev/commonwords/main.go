@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 )
 
 func main() {
@@ -62,7 +62,7 @@ func (c *counting) add(text string) {
 	}
 	c.files++
 	stems, seen := map[string]bool{}, map[string]bool{}
-	for _, id := range query.Identifiers(text) {
+	for _, id := range rank.Identifiers(text) {
 		doc.EachPart(id, func(part string) {
 			if part = strings.ToLower(part); len(part) > 1 && doc.ByteClass[part[0]] == doc.Lower {
 				stems[doc.StemOf(part)], seen[part] = true, true

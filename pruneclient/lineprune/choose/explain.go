@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 )
 
 // explain returns the score of every line and the reason why it was kept or dropped.
@@ -34,7 +34,7 @@ func (p *chooser) termsByLine() []string {
 // terms returns every term of the question with the number of lines that have it.
 func (p *chooser) terms() []Term {
 	on := make([]map[int32]bool, len(p.Question.Groups))
-	for _, hits := range [][]query.Hit{p.Matches.Hits, p.Matches.PathHits} {
+	for _, hits := range [][]rank.Hit{p.Matches.Hits, p.Matches.PathHits} {
 		for _, h := range hits {
 			if on[h.Group] == nil {
 				on[h.Group] = map[int32]bool{}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 )
 
 // Confidence returns how sure the pruner is that the text covers the question, 0..1.
@@ -39,7 +38,7 @@ func (t *Text) signs(r *Relevance) float64 {
 // bits, of the question's words that occur together at the text's best place. The evidence is relative to
 // the root of the question's bits, because few passages have all words of a long question. The deduction
 // for chance shrinks to 0 as found approaches the whole question.
-func together(q *query.Question, found float64, lines int) float64 {
+func together(q *Question, found float64, lines int) float64 {
 	if found == 0 {
 		return 0
 	}
@@ -50,7 +49,7 @@ func together(q *query.Question, found float64, lines int) float64 {
 
 // phrases returns the evidence from words that follow each other in the text as they do in the question,
 // such as "rate limit" in rate_limit. This rarely happens by chance.
-func phrases(q *query.Question, hits []query.Hit) float64 {
+func phrases(q *Question, hits []Hit) float64 {
 	found, bits := map[[2]int16]bool{}, 0.0
 	for i, a := range hits {
 		if a.Weight < 1 {

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -36,7 +35,7 @@ func (t *Text) mentioned(r *Relevance) float64 {
 	}
 	named, found := 0.0, 0.0
 	for g, group := range t.Question.Groups {
-		if group.Weight >= 1 && group.Bits > 0 && !query.FailureTalk()[doc.StemOf(group.Name)] {
+		if group.Weight >= 1 && group.Bits > 0 && !failureTalk()[doc.StemOf(group.Name)] {
 			named += group.Weight
 			found += float64(group.Weight * float64(best[g]))
 		}
@@ -83,8 +82,8 @@ func (t *Text) lacksDeath(r *Relevance) bool {
 }
 
 // fearsDeath reports whether the question asks why a program died.
-func fearsDeath(q *query.Question) bool {
-	return slices.ContainsFunc(deathStems, q.Asks) && !slices.ContainsFunc(q.Groups, func(g query.Group) bool { return checkTalk()[doc.StemOf(g.Name)] })
+func fearsDeath(q *Question) bool {
+	return slices.ContainsFunc(deathStems, q.Asks) && !slices.ContainsFunc(q.Groups, func(g group) bool { return checkTalk()[doc.StemOf(g.Name)] })
 }
 
 // onlyChecksFailed reports whether every entry with an alarm comes from a test or a compiler.
@@ -111,8 +110,8 @@ var failedCheckMarks = []string{"FAIL", "=== RUN", "make: ", "E   ", "AssertionE
 
 // has reports whether the question contains the stem and the text a matching word.
 func (t *Text) has(stem string) bool {
-	return slices.ContainsFunc(t.Question.Stems[stem], func(r query.Ref) bool {
-		return slices.ContainsFunc(t.Matches.Hits, func(h query.Hit) bool { return h.Group == r.Group })
+	return slices.ContainsFunc(t.Question.Stems[stem], func(r ref) bool {
+		return slices.ContainsFunc(t.Matches.Hits, func(h Hit) bool { return h.Group == r.Group })
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 )
 
 // answerKind is the kind of answer that a question asks for.
@@ -22,7 +21,7 @@ const (
 
 // WantOf returns what a question asks for, judged by its wording alone. Whether the text contains it is another
 // matter: a log may well state "how many tests failed".
-func WantOf(q *query.Question) answerKind {
+func WantOf(q *Question) answerKind {
 	text := normal(q.Text)
 	switch {
 	case hasPhrase(text, outlinePhrases()) && namesNothing(q):
@@ -39,7 +38,7 @@ func WantOf(q *query.Question) answerKind {
 
 // AboutAll reports whether a question is about every record of a list: it asks to count, list, summarize or
 // compare them.
-func AboutAll(q *query.Question) bool {
+func AboutAll(q *Question) bool {
 	text := normal(q.Text)
 	return hasPhrase(text, computePhrases()) || hasPhrase(text, allPhrases())
 }
@@ -71,7 +70,7 @@ func hasPhrase(text string, phrases []string) bool {
 
 // namesNothing reports whether a question names no particular subject: "an overview of this file" does not,
 // "an overview of the retry logic" does.
-func namesNothing(q *query.Question) bool {
+func namesNothing(q *Question) bool {
 	for _, g := range q.Groups {
 		if g.Bits > 0 && g.Weight >= 1 && !subjects()[doc.StemOf(g.Name)] {
 			return false

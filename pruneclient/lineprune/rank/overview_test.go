@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 )
 
 func TestWhatQuestionsWant(t *testing.T) {
@@ -28,6 +26,6 @@ func TestWhatQuestionsWant(t *testing.T) {
 		"why did the tests fail":                                   WantPassage,
 		"where is the code that reviews pull requests for malware": WantPassage,
 	} {
-		require.Equal(t, want, WantOf(query.Parse(question)), question)
+		require.Equal(t, want, WantOf(ParseQuestion(question)), question)
 	}
 }

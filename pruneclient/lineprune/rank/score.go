@@ -1,5 +1,6 @@
-// Package rank scores the lines of a text by relevance to a question and estimates whether the text answers
-// the question at all.
+// Package rank parses a question, finds its terms in a text, scores the text's lines by their relevance to it
+// and estimates whether the text answers it at all. It recognises questions that no single passage answers:
+// they ask for an overview, a number, a maximum or minimum, all items, or a judgement.
 package rank
 
 import (
@@ -7,7 +8,6 @@ import (
 	"math"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -23,8 +23,8 @@ type Text struct {
 	Shape    structure.Shape
 	Data     *structure.Data // the records of structured data; nil if the text is something else
 	Want     answerKind
-	Question *query.Question
-	Matches  query.Matches
+	Question *Question
+	Matches  matches
 }
 
 // Relevance is the result of scoring: a score per line, and values from which Confidence is computed.
@@ -86,7 +86,7 @@ func log2(x float64) float64 {
 func idf(n, df float64) float64 { return log2(1 + (max(n-df, 0)+0.5)/(df+0.5)) }
 
 // weigh computes the rarity of every group in this text.
-func (r *Relevance) weigh(d *doc.Document, q *query.Question, hits []query.Hit) {
+func (r *Relevance) weigh(d *doc.Document, q *Question, hits []Hit) {
 	df := make([]float64, len(q.Groups))
 	last := make([]int32, len(q.Groups)) // line of the last hit, plus one
 	for _, h := range hits {
@@ -131,7 +131,7 @@ func steps(d *doc.Document, kind doc.Kind, shape structure.Shape) []step {
 
 // near adds, for every term, its best occurrence near the line, with exponential decay in both directions,
 // summed over the terms.
-func (r *Relevance) near(d *doc.Document, q *query.Question, found []query.Hit, steps []step, p doc.Profile) {
+func (r *Relevance) near(d *doc.Document, q *Question, found []Hit, steps []step, p doc.Profile) {
 	reach, together := make([]float32, len(d.Lines)), make([]float32, len(d.Lines))
 	for g, hits := range byGroup(found, len(q.Groups)) {
 		if len(hits) == 0 {
@@ -173,12 +173,12 @@ func (r *Relevance) addColumns(t *Text) {
 	}
 }
 
-func byGroup(hits []query.Hit, groups int) [][]query.Hit {
+func byGroup(hits []Hit, groups int) [][]Hit {
 	count := make([]int, groups)
 	for _, h := range hits {
 		count[h.Group]++
 	}
-	all, out := make([]query.Hit, len(hits)), make([][]query.Hit, groups)
+	all, out := make([]Hit, len(hits)), make([][]Hit, groups)
 	for g, n := range count {
 		out[g], all = all[:0:n], all[n:]
 	}
@@ -191,7 +191,7 @@ func byGroup(hits []query.Hit, groups int) [][]query.Hit {
 // spread sets reach to the best decayed occurrence seen from each line. The loop carries the previous
 // line's value in a variable and compares by hand, because every iteration waits for it and max would test
 // for NaN first.
-func spread(reach []float32, hits []query.Hit, steps []step) {
+func spread(reach []float32, hits []Hit, steps []step) {
 	clear(reach)
 	for _, h := range hits {
 		reach[h.Line] = max(reach[h.Line], h.Weight)
@@ -223,7 +223,7 @@ func (r *Relevance) comments(d *doc.Document) {
 }
 
 // places prefers source code to tests, and both to prose.
-func (r *Relevance) places(d *doc.Document, q *query.Question) {
+func (r *Relevance) places(d *doc.Document, q *Question) {
 	share := 1.0
 	for i, p := range d.Places {
 		if i == 0 || p.Path != d.Places[i-1].Path {
@@ -234,7 +234,7 @@ func (r *Relevance) places(d *doc.Document, q *query.Question) {
 }
 
 // pathShare returns the fraction of its score that a match in path keeps.
-func pathShare(q *query.Question, path string) float64 {
+func pathShare(q *Question, path string) float64 {
 	switch {
 	case !q.Tests && doc.IsTestPath(path):
 		return doc.Ranking.Tests

@@ -5,13 +5,12 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // trouble adds the scores specific to logs: the rarity of a line's template, and signs of trouble on the
 // line and in its entry.
-func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outline) {
+func (r *Relevance) trouble(d *doc.Document, q *Question, o structure.Outline) {
 	rare := templateRarity(d)
 	r.readSignals(d, q, o, rare)
 	r.verdicts(d, o)
@@ -44,7 +43,7 @@ func (r *Relevance) trouble(d *doc.Document, q *query.Question, o structure.Outl
 }
 
 // readSignals detects the signs of trouble and adds rarity to the score.
-func (r *Relevance) readSignals(d *doc.Document, q *query.Question, o structure.Outline, rare []float64) {
+func (r *Relevance) readSignals(d *doc.Document, q *Question, o structure.Outline, rare []float64) {
 	r.Signal, r.entry, r.Alarmed = make([]float64, len(d.Lines)), make([]float64, len(o.Units)), make([]bool, len(o.Units))
 	told := structure.IsHistory(d)
 	for i, text := range d.Lines {

@@ -2,12 +2,11 @@ package rank
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/query"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // units adds the scores of the enclosing unit as a whole, of its head line, and of the unit around it.
-func (r *Relevance) units(d *doc.Document, q *query.Question, m query.Matches, o structure.Outline, kind doc.Kind) {
+func (r *Relevance) units(d *doc.Document, q *Question, m matches, o structure.Outline, kind doc.Kind) {
 	if len(o.Units) == 0 {
 		return
 	}
@@ -33,7 +32,7 @@ func (r *Relevance) units(d *doc.Document, q *query.Question, m query.Matches, o
 }
 
 // bm25 scores each unit as one document, and its head line a second time.
-func (r *Relevance) bm25(d *doc.Document, q *query.Question, found []query.Hit, o structure.Outline, p doc.Profile) []float64 {
+func (r *Relevance) bm25(d *doc.Document, q *Question, found []Hit, o structure.Outline, p doc.Profile) []float64 {
 	score := make([]float64, len(o.Units))
 	length, average := unitLengths(d, o)
 	tf := make([]float32, len(q.Groups))
@@ -83,7 +82,7 @@ func unitLengths(d *doc.Document, o structure.Outline) (length []float64, averag
 
 // names adds a score for a definition's name, by the fraction of the name's parts that the question
 // contains.
-func (r *Relevance) names(d *doc.Document, q *query.Question, o structure.Outline, score []float64) {
+func (r *Relevance) names(d *doc.Document, q *Question, o structure.Outline, score []float64) {
 	var buf [64]byte
 	for u, unit := range o.Units {
 		parts, matched, sum := 0, 0, 0.0
@@ -101,7 +100,7 @@ func (r *Relevance) names(d *doc.Document, q *query.Question, o structure.Outlin
 }
 
 // bestOf returns the weight of the best group that a word stands for, or 0.
-func (r *Relevance) bestOf(q *query.Question, buf []byte, word string) float64 {
+func (r *Relevance) bestOf(q *Question, buf []byte, word string) float64 {
 	best := 0.0
 	if len(word) < 2 || len(word) > 64 || !q.Filter.Passes(word) {
 		return best
@@ -113,7 +112,7 @@ func (r *Relevance) bestOf(q *query.Question, buf []byte, word string) float64 {
 }
 
 // files adds a score for the paths of a list of matches. Each group of the question counts once per file.
-func (r *Relevance) files(q *query.Question, found []query.Hit, o structure.Outline, score []float64) {
+func (r *Relevance) files(q *Question, found []Hit, o structure.Outline, score []float64) {
 	df := make([]float64, len(q.Groups))
 	best := map[[2]int]float64{}
 	for _, h := range found {

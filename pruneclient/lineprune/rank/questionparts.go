@@ -1,4 +1,4 @@
-package query
+package rank
 
 import (
 	"regexp"
@@ -37,7 +37,7 @@ func (q *Question) Parts() []string {
 // namesEnough reports whether a part of a question says what it looks for.
 func namesEnough(part string) bool {
 	named := 0
-	for _, g := range Parse(part).Groups {
+	for _, g := range ParseQuestion(part).Groups {
 		if g.Bits > 0 && g.Weight >= 1 {
 			named++
 		}

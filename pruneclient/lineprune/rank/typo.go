@@ -1,4 +1,4 @@
-package query
+package rank
 
 import (
 	"sync"
@@ -152,12 +152,12 @@ func (s *scanner) typo(word []byte, typos []typo) {
 			continue
 		}
 		if oneSlip(t.name, string(word)) {
-			s.found = append(s.found, Ref{t.group, doc.TypoWeight})
+			s.found = append(s.found, ref{t.group, doc.TypoWeight})
 			continue
 		}
 		var buf [64]byte
 		if stem := doc.Stem(append(buf[:0], word...)); len(stem) >= doc.MinTypo && oneSlip(t.stem, string(stem)) {
-			s.found = append(s.found, Ref{t.group, doc.TypoWeight})
+			s.found = append(s.found, ref{t.group, doc.TypoWeight})
 		}
 	}
 }
@@ -166,7 +166,7 @@ func (s *scanner) typo(word []byte, typos []typo) {
 func (s *scanner) wholeTypo(id string, typos []typo) {
 	for _, t := range typos {
 		if t.stem == "" && len(id)+1 >= len(t.name) && oneSlip(t.name, joined(id)) {
-			s.found = append(s.found, Ref{t.group, doc.TypoWeight})
+			s.found = append(s.found, ref{t.group, doc.TypoWeight})
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package query
+package rank
 
 import (
 	"testing"
@@ -9,27 +9,27 @@ import (
 // One entry of each list of words, by what it is for.
 func TestWordsOfTheLists(t *testing.T) {
 	for _, question := range []string{"what rejects the upload", "which conflict is there", "what does it complain about"} {
-		require.True(t, Parse(question).Failure, question)
+		require.True(t, ParseQuestion(question).Failure, question)
 	}
-	require.False(t, Parse("what accepts the upload").Failure)
+	require.False(t, ParseQuestion("what accepts the upload").Failure)
 
 	for word, synonym := range map[string]string{"limit": "maximum", "remove": "delete", "configuration": "settings"} {
 		require.Equal(t, []int32{1}, hitsOf(t, "the "+word, "alpha\n"+synonym+"\nbeta\n"), word)
 	}
 
-	asked := Parse("how do quotas work").Asked()
+	asked := ParseQuestion("how do quotas work").Asked()
 	for _, talk := range []string{"figure", "investigate", "understand", "determine"} {
-		require.Equal(t, asked, Parse("how do quotas work, I want to "+talk).Asked(), talk)
+		require.Equal(t, asked, ParseQuestion("how do quotas work, I want to "+talk).Asked(), talk)
 	}
-	require.Greater(t, Parse("how do quotas work, I want to reimburse").Asked(), asked)
+	require.Greater(t, ParseQuestion("how do quotas work, I want to reimburse").Asked(), asked)
 }
 
 // A question asks for all items only by a whole word such as "all" or "which", not by a part of a word.
-func TestWhoAsksForAll(t *testing.T) {
+func TestQuestionsForAll(t *testing.T) {
 	for question, want := range map[string]bool{
 		"which jobs failed?": true, "list the errors": true, "all errors": true, "who failed": true,
 		"why does the whole call to the listener fail to reach the firewall?": false, "errors": false,
 	} {
-		require.Equal(t, want, Parse(question).Lists, question)
+		require.Equal(t, want, ParseQuestion(question).Lists, question)
 	}
 }

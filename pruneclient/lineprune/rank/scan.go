@@ -1,4 +1,4 @@
-package query
+package rank
 
 import (
 	"cmp"
@@ -18,14 +18,14 @@ type Hit struct {
 	Weight float32 // 1 for the word itself, less for a form or a synonym
 }
 
-// Matches holds the occurrences of a question's terms in a text.
-type Matches struct {
+// matches holds the occurrences of a question's terms in a text.
+type matches struct {
 	Hits     []Hit // in line order
 	PathHits []Hit // in the paths of a list of matches; each is recorded at its file's first line
 }
 
 // Add records an occurrence of a group on each of the given lines.
-func (m *Matches) Add(group int16, lines []int) {
+func (m *matches) Add(group int16, lines []int) {
 	for _, line := range lines {
 		m.Hits = append(m.Hits, Hit{Line: int32(line), Group: group, Weight: 1})
 	}
@@ -41,7 +41,7 @@ type scanner struct {
 	line  int32
 	at    uint16
 	hits  []Hit
-	found []Ref // groups of the word that is looked up
+	found []ref // groups of the word that is looked up
 	buf   [64]byte
 	known memo // words of the text with the groups they stand for
 	parts memo // the same for parts of words, which repeat in words that are new, such as TestCase1 and TestCase2
@@ -54,13 +54,13 @@ type memo [1 << memoBits]meaning
 // meaning is a word with the groups that it stands for.
 type meaning struct {
 	word string
-	refs []Ref
+	refs []ref
 }
 
 const memoBits = 9
 
 // of returns the refs of a word of at least two letters, which lookUp appends to s.found.
-func (m *memo) of(w string, s *scanner, lookUp func(w string)) []Ref {
+func (m *memo) of(w string, s *scanner, lookUp func(w string)) []ref {
 	known := m.place(w)
 	if known.word != w {
 		s.found = s.found[len(s.found):]
@@ -80,11 +80,11 @@ func (m *memo) place(w string) *meaning {
 
 // Match finds the question's terms in the document d of text. It also counts the document's tokens, because
 // that needs the same pass over the bytes. It returns ctx's error once ctx is done.
-func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matches, error) {
+func Match(ctx context.Context, d *doc.Document, text string, q *Question) (matches, error) {
 	s := &scanner{q: q, d: d, hits: make([]Hit, 0, len(d.Lines))}
 	for i := range d.Lines {
 		if i%doc.CheckEvery == 0 && ctx.Err() != nil {
-			return Matches{}, ctx.Err()
+			return matches{}, ctx.Err()
 		}
 		s.line = int32(i)
 		n := s.scanLine(d.Scanned(i), d.ContentAt(i))
@@ -100,7 +100,7 @@ func Match(ctx context.Context, d *doc.Document, text string, q *Question) (Matc
 	if len(s.hits) > before { // restore line order
 		slices.SortStableFunc(s.hits, byLine)
 	}
-	m := Matches{Hits: s.hits}
+	m := matches{Hits: s.hits}
 	m.PathHits = s.matchPaths()
 	return m, nil
 }
@@ -185,20 +185,20 @@ func (s *scanner) part(p string) {
 }
 
 // refsOf returns the groups that a part of an identifier stands for.
-func (s *scanner) refsOf(part string) []Ref {
+func (s *scanner) refsOf(part string) []ref {
 	w := doc.Stem(doc.Lowered(s.buf[:0], part))
 	if refs, known := s.q.Stems[string(w)]; known {
 		return refs
 	}
 	if r, ok := s.q.like(w); ok {
-		return []Ref{r}
+		return []ref{r}
 	}
 	return nil
 }
 
 func (s *scanner) unicodeWord(w string) { s.record(s.q.Stems[w]) }
 
-func (s *scanner) record(refs []Ref) {
+func (s *scanner) record(refs []ref) {
 	for _, r := range refs {
 		s.hits = append(s.hits, Hit{s.line, r.Group, s.at, r.Weight})
 	}

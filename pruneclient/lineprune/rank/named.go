@@ -1,4 +1,4 @@
-package query
+package rank
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package query
+package rank
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func TestOneSlip(t *testing.T) {
 
 func hitsOf(t *testing.T, question, text string) []int32 {
 	t.Helper()
-	m, err := Match(context.Background(), doc.New(text), text, Parse(question))
+	m, err := Match(context.Background(), doc.New(text), text, ParseQuestion(question))
 	require.NoError(t, err)
 	var lines []int32
 	for _, h := range m.Hits {
@@ -50,10 +50,10 @@ func TestMisspeltTalkIsTalk(t *testing.T) {
 		"what does the documetnation say of quotas": "what does the documentation say of quotas",
 		"which functoin is respnsible for quotas":   "which function is responsible for quotas",
 	} {
-		require.Equal(t, Parse(right).Asked(), Parse(question).Asked(), question)
-		require.Greater(t, ParseWords(question).Asked(), Parse(right).Asked(), "agents make no typing errors")
+		require.Equal(t, ParseQuestion(right).Asked(), ParseQuestion(question).Asked(), question)
+		require.Greater(t, ParseWords(question).Asked(), ParseQuestion(right).Asked(), "agents make no typing errors")
 	}
 	for _, name := range []string{"handed", "improves"} { // not handled, and a form of improve
-		require.Equal(t, ParseWords(name).Asked(), Parse(name).Asked(), name)
+		require.Equal(t, ParseWords(name).Asked(), ParseQuestion(name).Asked(), name)
 	}
 }

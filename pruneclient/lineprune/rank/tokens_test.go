@@ -1,4 +1,4 @@
-package query
+package rank
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ import (
 func TestTheScanCountsTokensByTheRule(t *testing.T) {
 	text := "a_b1 c\n\nx += 1; // été 空指\n\t\v\x00 @[`{~\x1b[31mred\x1b[0m end\r\n  HTTPServer2 \xff\xfe."
 	d := doc.New(text)
-	_, err := Match(t.Context(), d, text, Parse("where is été read"))
+	_, err := Match(t.Context(), d, text, ParseQuestion("where is été read"))
 	require.NoError(t, err)
 	for i, line := range strings.Split(text, "\n") {
 		assert.EqualValues(t, tokens.Line(line), d.Tokens[i], "%q", line)

@@ -1,4 +1,4 @@
-package query
+package rank
 
 import (
 	"testing"
@@ -20,6 +20,6 @@ func TestPartsOfAQuestion(t *testing.T) {
 		"where is the retry budget of the uploader kept at all?": nil,
 		"": nil,
 	} {
-		require.Equal(t, want, Parse(question).Parts(), question)
+		require.Equal(t, want, ParseQuestion(question).Parts(), question)
 	}
 }

@@ -1,5 +1,4 @@
-// Package query parses a question and finds its terms in a text.
-package query
+package rank
 
 import (
 	"maps"
@@ -32,15 +31,15 @@ func parseSynonyms(lines []string) map[string][]string {
 	return out
 }
 
-// Group is one concept of the question: a word, its forms and its synonyms.
-type Group struct {
+// group is one concept of the question: a word, its forms and its synonyms.
+type group struct {
 	Name   string
 	Weight float64
 	Bits   float64 // information in bits: how much it says that a text contains the word
 }
 
-// Ref refers to the group that a word of the text stands for, with a weight.
-type Ref struct {
+// ref refers to the group that a word of the text stands for, with a weight.
+type ref struct {
 	Group  int16
 	Weight float32
 }
@@ -48,12 +47,12 @@ type Ref struct {
 // Question is a parsed question, ready to be matched.
 type Question struct {
 	Text     string // the question; only its beginning if it is long
-	Groups   []Group
+	Groups   []group
 	Next     [][]int16          // per group, the groups whose word directly follows in the question
 	last     int16              // group of the word parsed last, or -1
-	Stems    map[string][]Ref   // by the stem of an identifier's part
+	Stems    map[string][]ref   // by the stem of an identifier's part
 	begins   map[uint][]stemRef // stems by their first three letters
-	wholes   map[string][]Ref   // by the whole identifier in lower case without underscores
+	wholes   map[string][]ref   // by the whole identifier in lower case without underscores
 	literals []literal          // text to be found verbatim
 	Filter   doc.WordFilter     // of stems and wholes
 	typed    bool               // may have typing errors
@@ -71,8 +70,8 @@ type literal struct {
 	group int16
 }
 
-// Parse parses a question.
-func Parse(text string) *Question { return parse(text, true) }
+// ParseQuestion parses a question.
+func ParseQuestion(text string) *Question { return parse(text, true) }
 
 // ParseWords parses an agent's words before a call, in which no typing error is looked for.
 func ParseWords(text string) *Question { return parse(text, false) }
@@ -81,7 +80,7 @@ func parse(text string, typed bool) *Question {
 	if len(text) > doc.MaxQuestion {
 		text = strings.ToValidUTF8(text[:doc.MaxQuestion], "")
 	}
-	q := &Question{Text: text, Stems: map[string][]Ref{}, wholes: map[string][]Ref{}, last: -1, typed: typed}
+	q := &Question{Text: text, Stems: map[string][]ref{}, wholes: map[string][]ref{}, last: -1, typed: typed}
 	for tok := range strings.FieldsSeq(text) {
 		q.addToken(tok)
 	}
@@ -92,23 +91,23 @@ func parse(text string, typed bool) *Question {
 	q.Failure = asksFor(lowered, failureWords())
 	q.Warning = strings.Contains(lowered, "warn")
 	q.Tests = asksFor(" "+lowered, testWords())
-	q.Lists = wantsAll().MatchString(lowered)
+	q.Lists = allItemsPattern().MatchString(lowered)
 	q.Prose = asksFor(lowered, docWords())
 	return q
 }
 
-// FailureTalk holds the stems of words that ask for a failure rather than name a subject.
+// failureTalk holds the stems of words that ask for a failure rather than name a subject.
 var (
 	failureWords = sync.OnceValue(func() []string { return doc.ListParts("english", "failure") })
 	testWords    = sync.OnceValue(func() []string { return doc.ListParts("english", "tests") })
 	docWords     = sync.OnceValue(func() []string { return doc.ListParts("english", "documentation") })
-	FailureTalk  = sync.OnceValue(func() map[string]bool {
+	failureTalk  = sync.OnceValue(func() map[string]bool {
 		return doc.StemSet(slices.Concat(doc.ListWords("english", "checkers"), doc.ListWords("english", "failure-talk")))
 	})
 )
 
-// wantsAll matches the words by which a question asks for all items.
-var wantsAll = sync.OnceValue(func() *regexp.Regexp {
+// allItemsPattern matches the words by which a question asks for all items.
+var allItemsPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(doc.ListWords("english", "all"), "|"), "-", " ") + `)\b`)
 })
 
@@ -161,7 +160,7 @@ func (q *Question) addIdentifier(id string, quoted bool) {
 	if whole := joined(id); shaped && len(whole) > 2 {
 		g := q.newGroup(id, 1.3)
 		q.Groups[g].Bits = 1 + doc.BitsOf(id) // a name counts, whatever it says elsewhere
-		q.wholes[whole] = append(q.wholes[whole], Ref{g, 1})
+		q.wholes[whole] = append(q.wholes[whole], ref{g, 1})
 		q.Filter.Add(whole)
 	}
 }
@@ -202,7 +201,7 @@ func (q *Question) addStem(s, name string, weight float64) {
 		return
 	}
 	g := q.newGroup(name, weight)
-	q.Stems[s] = append(q.Stems[s], Ref{g, 1})
+	q.Stems[s] = append(q.Stems[s], ref{g, 1})
 	q.Filter.Add(s)
 	q.follow(g)
 }
@@ -220,7 +219,7 @@ func (q *Question) newGroup(name string, weight float64) int16 {
 	if questionTalk()[doc.StemOf(name)] {
 		bits = 0
 	}
-	q.Groups = append(q.Groups, Group{name, weight, bits})
+	q.Groups = append(q.Groups, group{name, weight, bits})
 	q.Next = append(q.Next, nil)
 	return int16(len(q.Groups) - 1)
 }
@@ -228,7 +227,7 @@ func (q *Question) newGroup(name string, weight float64) int16 {
 // stemRef is a stem and what it stands for.
 type stemRef struct {
 	stem string
-	ref  Ref
+	ref  ref
 }
 
 // addPrefixes lets a word stand for longer ones that begin with it (heap for
@@ -238,7 +237,7 @@ func (q *Question) addPrefixes() {
 	for s, refs := range q.Stems {
 		if len(s) >= doc.MinPrefix {
 			k := doc.WordKey(s)
-			q.begins[k] = append(q.begins[k], stemRef{s, Ref{refs[0].Group, float32(doc.Ranking.Prefix)}})
+			q.begins[k] = append(q.begins[k], stemRef{s, ref{refs[0].Group, float32(doc.Ranking.Prefix)}})
 		}
 	}
 	for _, list := range q.begins {
@@ -247,16 +246,16 @@ func (q *Question) addPrefixes() {
 }
 
 // like finds what a stem of the text, unknown itself, begins with or abbreviates.
-func (q *Question) like(stem []byte) (Ref, bool) {
+func (q *Question) like(stem []byte) (ref, bool) {
 	if len(stem) < doc.MinPrefix {
-		return Ref{}, false
+		return ref{}, false
 	}
 	for _, s := range q.begins[doc.WordKey(string(stem))] {
 		if strings.HasPrefix(s.stem, string(stem)) || strings.HasPrefix(string(stem), s.stem) {
 			return s.ref, true
 		}
 	}
-	return Ref{}, false
+	return ref{}, false
 }
 
 // addSynonyms lets other words stand for the question's, at a discount. Stems are
@@ -265,25 +264,25 @@ func (q *Question) addSynonyms() {
 	for _, s := range slices.Sorted(maps.Keys(q.Stems)) {
 		r := q.Stems[s][0]
 		for _, syn := range synonyms()[s] {
-			q.Stems[syn] = append(q.Stems[syn], Ref{r.Group, float32(doc.Ranking.Synonym)})
+			q.Stems[syn] = append(q.Stems[syn], ref{r.Group, float32(doc.Ranking.Synonym)})
 			q.Filter.Add(syn)
 		}
 	}
 }
 
-// KeyPath is a path of keys that the question names.
-type KeyPath struct {
+// keyPath is a path of keys that the question names.
+type keyPath struct {
 	Keys  []string
 	Group int16
 }
 
 // KeyPaths are the question's words that may be paths of keys: services.web.memory.
-func (q *Question) KeyPaths() []KeyPath {
-	var paths []KeyPath
+func (q *Question) KeyPaths() []keyPath {
+	var paths []keyPath
 	for _, l := range q.literals {
 		keys := strings.FieldsFunc(l.text, func(r rune) bool { return r == '.' || r == '/' || r == '[' || r == ']' })
 		if len(keys) > 1 {
-			paths = append(paths, KeyPath{keys, l.group})
+			paths = append(paths, keyPath{keys, l.group})
 		}
 	}
 	return paths
