@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 )
 
 // sample holds the lines to learn from, in the order of their texts.
@@ -47,7 +47,7 @@ type grower struct {
 }
 
 // grow returns the forest. The same sample always gives the same forest.
-func grow(s *sample, b boosting) *trees.Forest {
+func grow(s *sample, b boosting) *learned.Forest {
 	g := &grower{boosting: b, s: s, random: 1}
 	g.bin()
 	g.margin = make([]float64, s.count())
@@ -55,15 +55,15 @@ func grow(s *sample, b boosting) *trees.Forest {
 	for i := range g.margin {
 		g.margin[i] = base
 	}
-	forest := &trees.Forest{Base: inBits(base)}
+	forest := &learned.Forest{Base: inBits(base)}
 	for range b.trees {
 		forest.Trees = append(forest.Trees, g.tree())
 	}
 	return forest
 }
 
-// inBits converts a natural logarithm to the unit of leaves and scores, 1/trees.Bit of a bit.
-func inBits(v float64) int32 { return int32(math.Round(v / math.Ln2 * trees.Bit)) }
+// inBits converts a natural logarithm to the unit of leaves and scores, 1/learnedBit of a bit.
+func inBits(v float64) int32 { return int32(math.Round(v / math.Ln2 * learned.OneBit)) }
 
 // base returns the log odds (natural logarithm) of a gold line in the whole sample, by weight. All margins start with
 // it.
@@ -149,15 +149,15 @@ func (a *sums) add(b sums) { a.grad += b.grad; a.hess += b.hess; a.weight += b.w
 func (a sums) minus(b sums) sums { return sums{a.grad - b.grad, a.hess - b.hess, a.weight - b.weight} }
 
 // tree grows one tree and adds its outputs to the margins of all lines.
-func (g *grower) tree() trees.Tree {
-	var t trees.Tree
+func (g *grower) tree() learned.Tree {
+	var t learned.Tree
 	for i := range t.Nodes {
-		t.Nodes[i].Threshold = trees.Never
+		t.Nodes[i].Threshold = learned.Never
 	}
 	columns := g.columns()
 	g.node(&t, 0, g.lines(), columns, nil)
 	for i := range g.margin {
-		g.margin[i] += float64(float64(t.Leaf[t.Reach(g.s.row(i))]) / trees.Bit * math.Ln2)
+		g.margin[i] += float64(float64(t.Leaf[t.Reach(g.s.row(i))]) / learned.OneBit * math.Ln2)
 	}
 	return t
 }
@@ -192,9 +192,9 @@ func (g *grower) columns() []int {
 
 // node grows the part of the tree below node k. lines are the lines that reach the node. bins holds their sums, g.bins
 // entries for each of the columns; nil if they are not computed yet.
-func (g *grower) node(t *trees.Tree, k int, lines []line, columns []int, bins []sums) {
-	if k >= trees.Inner {
-		g.fillLeaf(t, k-trees.Inner, lines)
+func (g *grower) node(t *learned.Tree, k int, lines []line, columns []int, bins []sums) {
+	if k >= learned.InnerNodes {
+		g.fillLeaf(t, k-learned.InnerNodes, lines)
 		return
 	}
 	if bins == nil {
@@ -211,10 +211,10 @@ func (g *grower) node(t *trees.Tree, k int, lines []line, columns []int, bins []
 		return
 	}
 	f := columns[column]
-	t.Nodes[k] = trees.Node{Feature: int32(f), Threshold: g.edges[f][edge]}
+	t.Nodes[k] = learned.Node{Feature: int32(f), Threshold: g.edges[f][edge]}
 	low, high := g.part(lines, f, edge)
 	lowBins, highBins := []sums(nil), []sums(nil)
-	if 2*k+1 < trees.Inner { // the larger side's sums are the node's less the smaller side's
+	if 2*k+1 < learned.InnerNodes { // the larger side's sums are the node's less the smaller side's
 		if len(low) < len(high) {
 			lowBins = g.sumUp(low, columns)
 			highBins = rest(bins, lowBins)
@@ -294,7 +294,7 @@ func (g *grower) cut(bins []sums, edges int) (gain float64, edge int) {
 }
 
 // fillLeaf sets a leaf to the learning rate times G/(H+λ), which minimizes the loss (XGBoost, equation 5).
-func (g *grower) fillLeaf(t *trees.Tree, leaf int, lines []line) {
+func (g *grower) fillLeaf(t *learned.Tree, leaf int, lines []line) {
 	var total sums
 	for _, l := range lines {
 		total.add(l.sums)

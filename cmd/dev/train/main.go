@@ -17,7 +17,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
 )
 
 func main() {
@@ -99,9 +98,9 @@ func writeAll(folder string, w *learned.Weights, notes []string) error {
 	return errors.Join(write(folder, learned.CallFile, w.Call, notes), write(folder, learned.SessionFile, w.Session, notes))
 }
 
-func write(folder, name string, f *trees.Forest, notes []string) error {
+func write(folder, name string, f *learned.Forest, notes []string) error {
 	var out bytes.Buffer
-	if err := trees.Write(&out, f, learned.Names(), notes); err != nil {
+	if err := learned.WriteForest(&out, f, learned.Names(), notes); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(folder, name), out.Bytes(), 0o644)

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
 )
 
 // planted returns a sample of n lines with the features x, y and noise, each from 0 to 99. A line is gold if x > 30 and
@@ -49,7 +48,7 @@ func TestSmallLeavesAreAvoided(t *testing.T) {
 	s := planted(200)
 	f := grow(s, boosting{trees: 1, rate: 1, bins: 32, minChild: 150, ridge: 1, rowShare: 1, colShare: 1})
 	for _, n := range f.Trees[0].Nodes {
-		require.EqualValues(t, trees.Never, n.Threshold, "no two parts of 200 lines have 150 each")
+		require.EqualValues(t, learned.Never, n.Threshold, "no two parts of 200 lines have 150 each")
 	}
 }
 
@@ -166,7 +165,7 @@ func TestTrainingFromFilesToWeightsAndReport(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(text), "make train on 2000-01-02")
 		require.Contains(t, string(text), "6 cases of sessionbench, 1 of prunebench and 6 results")
-		f, err := trees.Parse(string(text), learned.Names())
+		f, err := learned.ParseForest(string(text), learned.Names())
 		require.NoError(t, err)
 		require.Len(t, f.Trees, 3)
 	}

@@ -1,7 +1,5 @@
 package learned
 
-import "github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
-
 // gainOf returns the expected benefit of keeping each line: its tokens times two to the power of its score.
 // Only the ratios between the lines of one text matter.
 func gainOf(in *Input, scores []int32) []int64 {
@@ -17,10 +15,10 @@ const maxBits = 12
 
 // power returns 4096 times two to the power of score, interpolated linearly between whole bits.
 func power(score int32) int64 {
-	score = min(max(score, -maxBits*trees.Bit), maxBits*trees.Bit)
+	score = min(max(score, -maxBits*OneBit), maxBits*OneBit)
 	whole := int(score) >> 10
 	part := int64(score) - int64(whole)<<10
-	return ((1 << (maxBits + whole)) * (trees.Bit + part)) >> 10
+	return ((1 << (maxBits + whole)) * (OneBit + part)) >> 10
 }
 
 // Plan holds the lines to choose among, and the costs of keeping and omitting them.

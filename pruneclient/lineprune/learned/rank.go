@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
 )
 
 // CallFile and SessionFile are the file names of the embedded weights.
@@ -24,7 +22,7 @@ var sessionText string
 
 // Weights are two forests: Call for a call of which only the question and the arguments are known, Session
 // for a call within a known session.
-type Weights struct{ Call, Session *trees.Forest }
+type Weights struct{ Call, Session *Forest }
 
 // Embedded returns the weights embedded in the program, of which a call needs one forest: within a known session the one,
 // else the other.
@@ -36,13 +34,13 @@ func Embedded(session bool) *Weights {
 }
 
 var (
-	embeddedCall    = sync.OnceValue(func() *trees.Forest { return embedded(callText) })
-	embeddedSession = sync.OnceValue(func() *trees.Forest { return embedded(sessionText) })
+	embeddedCall    = sync.OnceValue(func() *Forest { return embedded(callText) })
+	embeddedSession = sync.OnceValue(func() *Forest { return embedded(sessionText) })
 )
 
 // embedded parses a forest of the program. A test parses both, so that parsing cannot fail here.
-func embedded(text string) *trees.Forest {
-	f, err := trees.Parse(text, Names())
+func embedded(text string) *Forest {
+	f, err := ParseForest(text, Names())
 	if err != nil {
 		panic(err)
 	}
@@ -51,11 +49,11 @@ func embedded(text string) *trees.Forest {
 
 // Parse parses the text form of both forests.
 func Parse(call, session string) (*Weights, error) {
-	c, err := trees.Parse(call, Names())
+	c, err := ParseForest(call, Names())
 	if err != nil {
 		return nil, err
 	}
-	s, err := trees.Parse(session, Names())
+	s, err := ParseForest(session, Names())
 	return &Weights{c, s}, err
 }
 
@@ -70,7 +68,7 @@ type Ranking struct {
 
 	in   *Input
 	rows *table
-	f    *trees.Forest
+	f    *Forest
 }
 
 // Rank scores every line of a text.
@@ -126,20 +124,20 @@ func (r Ranking) Why(i int) string {
 	}
 	slices.SortStableFunc(parts, func(a, b part) int { return int(b.bits) - int(a.bits) })
 	switch {
-	case parts[0].bits < trees.Bit/8:
+	case parts[0].bits < OneBit/8:
 		return "nothing speaks for it"
-	case parts[1].bits < trees.Bit/8:
+	case parts[1].bits < OneBit/8:
 		return fmt.Sprintf("%s (+%s)", parts[0].name, inBits(parts[0].bits))
 	}
 	return fmt.Sprintf("%s (+%s), %s (+%s)", parts[0].name, inBits(parts[0].bits), parts[1].name, inBits(parts[1].bits))
 }
 
 // Bits converts a score to bits.
-func Bits(score int32) float64 { return float64(score) / trees.Bit }
+func Bits(score int32) float64 { return float64(score) / OneBit }
 
 // inBits formats 1024ths of a bit with one decimal.
 func inBits(v int32) string {
-	tenths := (v*10 + trees.Bit/2) / trees.Bit
+	tenths := (v*10 + OneBit/2) / OneBit
 	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
 }
 

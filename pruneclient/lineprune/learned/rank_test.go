@@ -5,12 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
 func TestEmbeddedWeightsCanBeRead(t *testing.T) {
-	for _, f := range []*trees.Forest{Embedded(false).Call, Embedded(true).Session} {
+	for _, f := range []*Forest{Embedded(false).Call, Embedded(true).Session} {
 		require.NotEmpty(t, f.Trees)
 		require.LessOrEqual(t, len(f.Trees), 300)
 	}
@@ -22,24 +21,24 @@ func TestEmbeddedWeightsCanBeRead(t *testing.T) {
 // TestOtherWeightsWithinASession checks that a known session selects the other forest.
 func TestOtherWeightsWithinASession(t *testing.T) {
 	in := inputOf("a\nb")
-	w := &Weights{Call: &trees.Forest{Base: 1}, Session: &trees.Forest{Base: 2}}
+	w := &Weights{Call: &Forest{Base: 1}, Session: &Forest{Base: 2}}
 	require.Equal(t, []int32{1, 1}, w.Rank(in).Scores)
 	in.Events = []session.Event{{Kind: session.Say, Text: "hello"}}
 	require.Equal(t, []int32{2, 2}, w.Rank(in).Scores)
 }
 
 func TestWhyNamesWhatRaisedTheScore(t *testing.T) {
-	var tree trees.Tree
+	var tree Tree
 	for i := range tree.Nodes {
-		tree.Nodes[i].Threshold = trees.Never
+		tree.Nodes[i].Threshold = Never
 	}
-	tree.Nodes[0] = trees.Node{Feature: int32(asked)*perSource + fOwn, Threshold: 0}
-	for i := trees.Leaves / 2; i < trees.Leaves; i++ {
-		tree.Leaf[i] = 3 * trees.Bit / 2
+	tree.Nodes[0] = Node{Feature: int32(asked)*perSource + fOwn, Threshold: 0}
+	for i := Leaves / 2; i < Leaves; i++ {
+		tree.Leaf[i] = 3 * OneBit / 2
 	}
 	in := inputOf("retries are counted\nnothing here\nand nothing there\nnor below")
 	in.Question = "where are retries counted"
-	r := (&Weights{Call: &trees.Forest{Trees: []trees.Tree{tree}}}).Rank(in)
+	r := (&Weights{Call: &Forest{Trees: []Tree{tree}}}).Rank(in)
 	require.Equal(t, "words of the question (+1.5)", r.Why(0))
 	require.Equal(t, "nothing speaks for it", r.Why(1))
 }

@@ -1,17 +1,15 @@
-// Package trees evaluates sums of small decision trees over integer features. Thresholds, leaves and sums
-// are integers, so that every machine computes the same score.
-package trees
+package learned
 
 // depth is the number of comparisons on the way to a leaf. Each tree is stored as a heap: the children of
 // node i are 2i+1 and 2i+2.
 const (
-	depth  = 5
-	Inner  = 1<<depth - 1
-	Leaves = 1 << depth
+	depth      = 5
+	InnerNodes = 1<<depth - 1
+	Leaves     = 1 << depth
 )
 
-// Bit is one bit in the unit of leaves and scores.
-const Bit = 1024
+// OneBit is one bit in the unit of leaves and scores.
+const OneBit = 1024
 
 // Node tests whether a feature is above a threshold. Where a tree is shallower than depth, the threshold is
 // Never.
@@ -25,7 +23,7 @@ const Never = 1<<31 - 1
 
 // Tree is a decision tree of depth levels.
 type Tree struct {
-	Nodes [Inner]Node
+	Nodes [InnerNodes]Node
 	Leaf  [Leaves]int32 // in 1024ths of a bit
 }
 
@@ -39,7 +37,7 @@ func (t *Tree) Reach(row []int32) int {
 			i++
 		}
 	}
-	return i - Inner
+	return i - InnerNodes
 }
 
 // Forest is a sum of trees and a constant.

@@ -1,4 +1,4 @@
-package trees_test
+package learned_test
 
 import (
 	"bytes"
@@ -7,19 +7,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned/trees"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 )
 
 // stump returns a tree with a single comparison and the leaves -1 and 1.
-func stump(feature, threshold int32) trees.Tree {
-	var t trees.Tree
+func stump(feature, threshold int32) learned.Tree {
+	var t learned.Tree
 	for i := range t.Nodes {
-		t.Nodes[i].Threshold = trees.Never
+		t.Nodes[i].Threshold = learned.Never
 	}
-	t.Nodes[0] = trees.Node{Feature: feature, Threshold: threshold}
+	t.Nodes[0] = learned.Node{Feature: feature, Threshold: threshold}
 	for i := range t.Leaf {
 		t.Leaf[i] = -1
-		if i >= trees.Leaves/2 {
+		if i >= learned.Leaves/2 {
 			t.Leaf[i] = 1
 		}
 	}
@@ -27,7 +27,7 @@ func stump(feature, threshold int32) trees.Tree {
 }
 
 func TestScoreAddsUpLeaves(t *testing.T) {
-	f := trees.Forest{Base: 10, Trees: []trees.Tree{stump(0, 5), stump(1, -2)}}
+	f := learned.Forest{Base: 10, Trees: []learned.Tree{stump(0, 5), stump(1, -2)}}
 	require.EqualValues(t, 12, f.Score([]int32{6, 0}))
 	require.EqualValues(t, 10, f.Score([]int32{5, 0}), "a threshold itself is not above it")
 	require.EqualValues(t, 8, f.Score([]int32{5, -2}))
@@ -35,16 +35,16 @@ func TestScoreAddsUpLeaves(t *testing.T) {
 
 func TestWeightsSurviveWriting(t *testing.T) {
 	names := []string{"never asked", "a: b", "c"}
-	f := &trees.Forest{Base: -7, Trees: []trees.Tree{stump(2, 5), stump(1, -2)}}
+	f := &learned.Forest{Base: -7, Trees: []learned.Tree{stump(2, 5), stump(1, -2)}}
 	var out bytes.Buffer
-	require.NoError(t, trees.Write(&out, f, names, []string{"trained on sand"}))
+	require.NoError(t, learned.WriteForest(&out, f, names, []string{"trained on sand"}))
 	require.True(t, strings.HasPrefix(out.String(), "# trained on sand\nbase -7\nfeatures a: b|c\n1>5 - "), out.String())
 
-	got, err := trees.Parse(out.String(), names)
+	got, err := learned.ParseForest(out.String(), names)
 	require.NoError(t, err)
 	require.Equal(t, f, got)
 
-	moved, err := trees.Parse(out.String(), []string{"c", "new", "a: b"})
+	moved, err := learned.ParseForest(out.String(), []string{"c", "new", "a: b"})
 	require.NoError(t, err, "features are known by name, so that new ones may be added")
 	require.EqualValues(t, 0, moved.Trees[0].Nodes[0].Feature)
 	require.EqualValues(t, 2, moved.Trees[1].Nodes[0].Feature)
@@ -55,9 +55,9 @@ func TestBadWeightsAreRefused(t *testing.T) {
 		"base x\n":              "weights: base: ",
 		"features a|gone\n":     `weights: no feature is called "gone": train again`,
 		"features a\n0>1 2 3\n": "weights: tree 1: 3 fields instead of 63",
-		"features a\n" + strings.Repeat("1>1 ", trees.Inner) + strings.Repeat("0 ", trees.Leaves): `weights: tree 1: no feature "1"`,
+		"features a\n" + strings.Repeat("1>1 ", learned.InnerNodes) + strings.Repeat("0 ", learned.Leaves): `weights: tree 1: no feature "1"`,
 	} {
-		_, err := trees.Parse(text, []string{"a"})
+		_, err := learned.ParseForest(text, []string{"a"})
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -1,4 +1,4 @@
-package trees
+package learned
 
 import (
 	"bufio"
@@ -12,8 +12,8 @@ import (
 // N", the constant; "features A|B|...", the features that nodes refer to by index. Every other line is one
 // tree: its nodes as feature>threshold ("-" for a missing node), then its leaves.
 
-// Write writes a forest. names lists all features; only the used ones are written.
-func Write(w io.Writer, f *Forest, names []string, notes []string) error {
+// WriteForest writes a forest. names lists all features; only the used ones are written.
+func WriteForest(w io.Writer, f *Forest, names []string, notes []string) error {
 	out := bufio.NewWriter(w)
 	for _, note := range notes {
 		fmt.Fprintf(out, "# %s\n", note)
@@ -60,8 +60,8 @@ func numbering(f *Forest, names []string) (number map[int32]int, used []string) 
 	return number, used
 }
 
-// Parse parses the output of Write. names lists all features that exist now.
-func Parse(text string, names []string) (*Forest, error) {
+// ParseForest parses the output of Write. names lists all features that exist now.
+func ParseForest(text string, names []string) (*Forest, error) {
 	index := map[string]int32{}
 	for i, name := range names {
 		index[name] = int32(i)
@@ -99,8 +99,8 @@ func Parse(text string, names []string) (*Forest, error) {
 
 func (t *Tree) parse(line string, features []int32) (err error) {
 	line = strings.TrimSpace(line)
-	if n := strings.Count(line, " ") + 1; n != Inner+Leaves {
-		return fmt.Errorf("%d fields instead of %d", n, Inner+Leaves)
+	if n := strings.Count(line, " ") + 1; n != InnerNodes+Leaves {
+		return fmt.Errorf("%d fields instead of %d", n, InnerNodes+Leaves)
 	}
 	for i := range t.Nodes {
 		var field string
