@@ -1,7 +1,6 @@
 package lineprune
 
 import (
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
@@ -12,9 +11,6 @@ import (
 // Aliases for the types of the sub-packages that callers of the line pruner need.
 type (
 	Kind          = doc.Kind          // kind of a text: code, documentation, log, list of matches
-	Result        = choose.Result     // the lines kept, and why
-	Line          = choose.Line       // explains one line
-	Term          = choose.Term       // one of the question's words
 	Block         = render.Block      // an omitted range of lines
 	RenderOptions = render.Options    // how a result becomes text
 	Opening       = structure.Opening // the first line of a declaration, a section or a record
@@ -27,18 +23,6 @@ const (
 	Logs = doc.Logs
 	Docs = doc.Docs
 	Grep = doc.Grep
-)
-
-// Warnings attached to a Result whose text was returned whole. Each names the reason.
-const (
-	LowConfidence    = choose.LowConfidence
-	TooShort         = choose.TooShort
-	NoGain           = choose.NoGain
-	IsDiff           = choose.IsDiff
-	HasConflict      = choose.HasConflict
-	ConstraintsUnmet = choose.ConstraintsUnmet
-	NeedsAll         = choose.NeedsAll
-	AskedWhole       = choose.AskedWhole
 )
 
 // Marker returns the canonical marker of an omitted range whose original is stored under id.
@@ -78,10 +62,6 @@ func AsksForReview(call session.Origin, question string) bool {
 // Sealed reports for each line whether it is kept whatever the question: protection directives, the lines
 // they enclose, and markers left by an earlier pruning.
 func Sealed(lines []string) []bool { return render.Sealed(lines) }
-
-// MaxPruned returns floor(n*ratio) for a ratio in 0..1. The ratio is taken as its decimal notation, so that
-// 0.29 of 100 lines is 29.
-func MaxPruned(n int, ratio float64) int { return choose.MaxPruned(n, ratio) }
 
 // Render writes the kept lines of text byte for byte and a marker in place of each omitted range. When
 // every line was kept and lines are not numbered, it returns text itself.

@@ -6,7 +6,6 @@ package lineprune
 import (
 	"context"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
@@ -38,8 +37,8 @@ type Options struct {
 	Weights *learned.Weights // weights of the learned ranking; nil selects the embedded ones
 }
 
-func (o Options) choosing() choose.Options {
-	return choose.Options{
+func (o Options) choosing() choiceOptions {
+	return choiceOptions{
 		Budget: o.Budget, Diffs: o.Diffs, MaxPruneRatio: o.MaxPruneRatio, LimitRatio: o.LimitRatio,
 		MinKeepLines: o.MinKeepLines, Marker: o.Marker, Explain: o.Explain,
 	}
@@ -187,16 +186,16 @@ func (s Survey) Choose() Result {
 	opts := s.opts.choosing()
 	opts.Whole, opts.Around = s.whole, s.opts.Call.Around() > 0
 	if s.ranking != nil && !s.precise() {
-		res := choose.Ranges(s.text, s.relevance, s.confidence, *s.ranking, opts)
+		res := chooseRanges(s.text, s.relevance, s.confidence, *s.ranking, opts)
 		if !s.rulesMayCut(res) {
 			return res
 		}
 	}
-	return choose.Lines(s.text, s.inParts, s.confidence, opts)
+	return chooseLines(s.text, s.inParts, s.confidence, opts)
 }
 
 // Keep keeps lines in the given order (0 is the first line) until the limits in the survey's options are
 // reached. It also keeps the lines that Prune protects.
 func (s Survey) Keep(order []int) Result {
-	return choose.InOrder(s.text, s.inParts, s.confidence, order, s.opts.choosing())
+	return chooseInOrder(s.text, s.inParts, s.confidence, order, s.opts.choosing())
 }

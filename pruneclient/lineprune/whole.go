@@ -3,7 +3,6 @@ package lineprune
 import (
 	"cmp"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/choose"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
@@ -24,7 +23,7 @@ func askedWhole(t *rank.Text, question string, opts Options) string {
 		return "a short file"
 	case opts.calls() && t.Kind == Grep && structure.ListsPaths(t.Doc):
 		return "a list of names or counts"
-	case rank.AsksForAll(call, question) && choose.OfRecords(t, file != ""):
+	case rank.AsksForAll(call, question) && isOfRecords(t, file != ""):
 		return "all of its records were asked for"
 	}
 	return ""

@@ -1,4 +1,4 @@
-package choose
+package lineprune
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// Ranges selects the ranges of lines whose expected use, according to a learned ranking, is worth their
+// chooseRanges selects the ranges of lines whose expected use, according to a learned ranking, is worth their
 // tokens including markers.
-func Ranges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.Ranking, opts Options) Result {
+func chooseRanges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.Ranking, opts choiceOptions) Result {
 	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
 	if p.ruled() {
 		return p.result()

@@ -1,4 +1,4 @@
-package choose
+package lineprune
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
-func shareOf(tokens int, in learned.Input) int64 { return shareOfKind(doc.Code, tokens, in) }
+func shareAt(tokens int, in learned.Input) int64 { return shareOfKind(doc.Code, tokens, in) }
 
 func shareOfKind(kind doc.Kind, tokens int, in learned.Input) int64 {
 	in.Lines, in.Tokens = []string{"x"}, []int32{2}
@@ -23,27 +23,27 @@ func shareOfKind(kind doc.Kind, tokens int, in learned.Input) int64 {
 func TestHowDeepTextsAreCut(t *testing.T) {
 	before := []session.Event{{Kind: session.Say, Text: "look at the retries"}}
 	file := learned.Input{File: "a.go", Events: before}
-	require.EqualValues(t, 60, shareOf(2000, file))
-	require.EqualValues(t, 120, shareOf(8000, file), "four times as long, twice the price")
-	require.EqualValues(t, 30, shareOf(500, file))
-	require.EqualValues(t, 250, shareOf(1_000_000, file), "at most")
-	require.EqualValues(t, 15, shareOf(10, file), "at least")
+	require.EqualValues(t, 60, shareAt(2000, file))
+	require.EqualValues(t, 120, shareAt(8000, file), "four times as long, twice the price")
+	require.EqualValues(t, 30, shareAt(500, file))
+	require.EqualValues(t, 250, shareAt(1_000_000, file), "at most")
+	require.EqualValues(t, 15, shareAt(10, file), "at least")
 
 	careful := file
 	careful.Careful = true
-	require.EqualValues(t, 54, shareOf(2000, careful), "a file that is being worked on")
+	require.EqualValues(t, 54, shareAt(2000, careful), "a file that is being worked on")
 	bold := file
 	bold.Boldness = 2
-	require.EqualValues(t, 120, shareOf(2000, bold))
+	require.EqualValues(t, 120, shareAt(2000, bold))
 
 	command := learned.Input{Command: "make", Events: before}
-	require.EqualValues(t, 78, shareOf(2000, command), "a file that a command printed")
+	require.EqualValues(t, 78, shareAt(2000, command), "a file that a command printed")
 	require.EqualValues(t, 100, shareOfKind(doc.Grep, 2000, command))
 	require.EqualValues(t, 117, shareOfKind(doc.Logs, 2000, command), "little of a log is needed later")
 	asked := learned.Input{File: "a.go", Events: before, Asked: true}
-	require.EqualValues(t, 120, shareOf(8000, asked), "a question for the text")
-	require.EqualValues(t, 70, shareOf(2000, learned.Input{File: "a.go"}), "no session")
-	require.EqualValues(t, 140, shareOf(8000, learned.Input{File: "a.go"}))
+	require.EqualValues(t, 120, shareAt(8000, asked), "a question for the text")
+	require.EqualValues(t, 70, shareAt(2000, learned.Input{File: "a.go"}), "no session")
+	require.EqualValues(t, 140, shareAt(8000, learned.Input{File: "a.go"}))
 }
 
 func TestWhoseDoubtsBringTheTextBackWhole(t *testing.T) {

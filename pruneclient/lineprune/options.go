@@ -1,4 +1,4 @@
-package choose
+package lineprune
 
 import (
 	"math/big"
@@ -52,8 +52,8 @@ const (
 	AskedWhole       = "asked_whole"       // the call asks for all of it: a list of names, a range, all records
 )
 
-// Options limit a choice. With the zero value the gates decide how much is kept.
-type Options struct {
+// choiceOptions limit a choice. With the zero value the gates decide how much is kept.
+type choiceOptions struct {
 	Diffs  bool    // prune diffs, too; by default they are returned whole
 	Budget float64 // > 0: the largest fraction of the text's tokens to keep; disables the gates and the confidence test
 
@@ -76,7 +76,7 @@ type limits struct {
 	minKept int // kept >= minKept
 }
 
-func limitsOf(n int, opts Options) limits {
+func limitsOf(n int, opts choiceOptions) limits {
 	kept := min(n, max(opts.MinKeepLines, 0))
 	if opts.LimitRatio || opts.MaxPruneRatio > 0 {
 		kept = max(kept, n-MaxPruned(n, opts.MaxPruneRatio))

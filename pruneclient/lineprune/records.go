@@ -1,4 +1,4 @@
-package choose
+package lineprune
 
 import (
 	"regexp"
@@ -11,9 +11,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// OfRecords reports whether a text is a list of records: at least leastRecords matches, items of JSON, lines, or paragraphs of one
+// isOfRecords reports whether a text is a list of records: at least leastRecords matches, items of JSON, lines, or paragraphs of one
 // shape. A program and the log of a run are no such list. file says whether the text was read from a file.
-func OfRecords(t *rank.Text, file bool) bool {
+func isOfRecords(t *rank.Text, file bool) bool {
 	switch {
 	case t.Kind == doc.Grep:
 		return len(t.Doc.Lines) >= leastRecords

@@ -1,4 +1,4 @@
-package choose
+package lineprune
 
 // cause is the reason why a line is kept.
 type cause uint8

@@ -1,4 +1,4 @@
-package choose
+package lineprune
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"

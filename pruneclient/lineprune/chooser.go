@@ -1,4 +1,4 @@
-package choose
+package lineprune
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 type chooser struct {
 	*rank.Text
 	rank.Relevance
-	opts Options
+	opts choiceOptions
 
 	statements []uint64 // per line, the statement that printed it, for a log dominated by one; nil: compare templates instead
 
