@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -58,8 +57,8 @@ func (p *chooser) structured() bool { return p.Data.Nested() || p.Data.IsTable()
 const offFocus = "hors focus"
 
 // block describes the omitted lines start..end-1.
-func (p *chooser) block(start, end int) render.Block {
-	b := render.Block{Start: start + 1, End: end, Reason: offFocus}
+func (p *chooser) block(start, end int) Block {
+	b := Block{Start: start + 1, End: end, Reason: offFocus}
 	if p.Data == nil {
 		return b
 	}
@@ -67,14 +66,14 @@ func (p *chooser) block(start, end int) render.Block {
 	b.SetReason(offFocus)
 	switch p.Data.Form {
 	case structure.YAML:
-		b.Place = render.Comment
+		b.Place = Comment
 	case structure.JSON:
 		part := p.Data.Around(start, end)
 		if part == nil {
 			break
 		}
-		if b.Place = render.Member; part.Array {
-			b.Place = render.Element
+		if b.Place = Member; part.Array {
+			b.Place = Element
 		}
 		next := strings.TrimLeft(p.Doc.Next(end-1), " \t")
 		b.Last = strings.HasPrefix(next, "]") || strings.HasPrefix(next, "}")

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
@@ -252,7 +251,7 @@ func TestCutJSONIsJSON(t *testing.T) {
 		require.True(t, json.Valid([]byte(out)), "%s\n%+v\n%s", question, opts, out)
 		kept, lines := 0, doc.Lines(text)
 		for _, line := range doc.Lines(out) {
-			if render.IsMarker(strings.TrimSpace(line)) {
+			if IsMarker(strings.TrimSpace(line)) {
 				continue
 			}
 			require.Equal(t, lines[res.Kept[kept]-1], line)

@@ -1,6 +1,8 @@
 // Package lineprune is the embedded line pruner: given a text and a question, it decides which lines to
-// keep. It is a pure function without state or I/O. Its steps are sub-packages, each of which imports only
-// earlier ones: doc, structure, rank, learned, render, choose.
+// keep. It is a pure function without state or I/O. It reads the text
+// (doc, structure), scores its lines by the question (rank) or by what the session did (session, learned),
+// chooses lines and renders them. Each of the packages below it imports only earlier ones: session, doc,
+// structure, rank, learned.
 package lineprune
 
 import (

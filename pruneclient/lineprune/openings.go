@@ -2,7 +2,6 @@ package lineprune
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -30,8 +29,8 @@ func (p *chooser) openings(scores []float64) []structure.Opening {
 }
 
 // describe adds to an omitted range what begins in it.
-func (p *chooser) describe(b *render.Block, all []structure.Opening) {
-	b.Openings = render.Within(all, b.Start, b.End)
+func (p *chooser) describe(b *Block, all []structure.Opening) {
+	b.Openings = Within(all, b.Start, b.End)
 	for i := b.Start - 1; i < b.End; i++ {
 		b.Size += p.Doc.Size(i) + 1
 	}

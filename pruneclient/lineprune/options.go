@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -15,7 +14,7 @@ type Result struct {
 	Total      int                 // lines in the text
 	Kept       []int               // 1-based numbers of the kept lines, ascending
 	Scores     []float64           // how relevant each line is, by the ranking that chose; comparable within one result only
-	Blocks     []render.Block      // the omitted ranges, ascending and disjoint: with Kept they partition 1..Total
+	Blocks     []Block             // the omitted ranges, ascending and disjoint: with Kept they partition 1..Total
 	Openings   []structure.Opening // what begins in the text, in the order of its lines; nil if it is whole
 	Confidence float64             // 0..1, how sure the pruner is that the text answers the question
 	Warnings   []string
@@ -63,7 +62,7 @@ type choiceOptions struct {
 
 	// Marker renders the marker that will replace an omitted range. When set, a range that is no longer
 	// than its marker is kept, and the whole text is kept when the result would be no shorter.
-	Marker func(render.Block) string
+	Marker func(Block) string
 
 	Explain bool // fill Result.Lines and Result.Terms
 

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
@@ -20,7 +19,7 @@ import (
 var vocabulary = []string{"", "", "}", "func retry(n int) error {", "\treturn send(ctx)", "import os", "def parse(line):", "    return 1",
 	"# Heading", "```", "Some words about the timeout of a request.", "ERROR request failed", "2026-01-02 10:00:00 INFO served",
 	"Traceback (most recent call last):", "  File \"a.py\", line 3", "ValueError: bad", "a/b.go:12:3:\tretry()", "=== RUN   TestA",
-	"--- PASS: TestA (0.00s)", "--- FAIL: TestB (0.00s)", render.NoPruneBegin, render.NoPruneEnd, "⟦PRUNÉ: lignes 3-9 (7)⟧", "(filtered 3 lines)",
+	"--- PASS: TestA (0.00s)", "--- FAIL: TestB (0.00s)", noPruneBegin, noPruneEnd, "⟦PRUNÉ: lignes 3-9 (7)⟧", "(filtered 3 lines)",
 	"été 空指针 異常", "\r", "x\x00y", strings.Repeat("word ", 60), "\xff\xfe"}
 
 func randomText(r *rand.Rand, lines int) string {
@@ -127,7 +126,7 @@ func TestOutputIsNeverLongerThanTheInput(t *testing.T) {
 	eachRandom(t, func(t *testing.T, text, question string, kind Kind, opts Options) {
 		opts.Marker = func(b Block) string { return Marker("prn_0123456789abcdef0123456789abcdef", b) }
 		res := prune(t, text, question, kind, opts)
-		out := Render(text, res, render.Options{Marker: opts.Marker})
+		out := Render(text, res, RenderOptions{Marker: opts.Marker})
 		require.LessOrEqual(t, len(out), len(text))
 		if res.Whole() {
 			require.Equal(t, text, out)
@@ -149,14 +148,14 @@ func TestResultsAreSoundAndRepeatable(t *testing.T) {
 func TestMarkersSurvive(t *testing.T) {
 	eachRandom(t, func(t *testing.T, text, question string, kind Kind, opts Options) {
 		res := prune(t, text, question, kind, opts)
-		once := Render(text, res, render.Options{Header: render.Header(1, 2, "see the rest"), Marker: ShortMarker})
+		once := Render(text, res, RenderOptions{Header: Header(1, 2, "see the rest"), Marker: ShortMarker})
 		again := prune(t, once, "something else entirely", kind, opts)
 		lines, kept := doc.Lines(once), map[int]bool{}
 		for _, k := range again.Kept {
 			kept[k] = true
 		}
 		for i, line := range lines {
-			if render.IsMarker(strings.TrimSpace(line)) {
+			if IsMarker(strings.TrimSpace(line)) {
 				require.True(t, kept[i+1], "lost %q", line)
 			}
 		}
@@ -253,6 +252,6 @@ func FuzzPrune(f *testing.F) {
 		opts := Options{Budget: budget, Marker: ShortMarker, Explain: true}
 		res := prune(t, text, question, kinds[int(kind)%len(kinds)], opts)
 		requireSound(t, text, opts, res)
-		require.LessOrEqual(t, len(Render(text, res, render.Options{Marker: ShortMarker})), len(text))
+		require.LessOrEqual(t, len(Render(text, res, RenderOptions{Marker: ShortMarker})), len(text))
 	})
 }

@@ -2,13 +2,12 @@ package lineprune
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 )
 
 // protect keeps the lines that are kept whatever the question.
 func (p *chooser) protect() []cause {
 	keep := make([]cause, len(p.Doc.Lines))
-	for i, yes := range render.Sealed(p.Doc.Lines) {
+	for i, yes := range Sealed(p.Doc.Lines) {
 		if yes {
 			keep[i] = guarded
 		}

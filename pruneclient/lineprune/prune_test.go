@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
@@ -49,7 +48,7 @@ func TestWhyATextComesBackWhole(t *testing.T) {
 			res := prune(t, c.text, c.question, Code, c.opts)
 			require.True(t, res.Whole())
 			require.Equal(t, c.want, res.Warnings)
-			require.Equal(t, c.text, Render(c.text, res, render.Options{Header: "unused", Marker: ShortMarker}))
+			require.Equal(t, c.text, Render(c.text, res, RenderOptions{Header: "unused", Marker: ShortMarker}))
 		})
 	}
 }
@@ -90,7 +89,7 @@ func TestBestLineIsNeverLost(t *testing.T) {
 
 // If no line scores above the others, the text is returned whole.
 func TestNoScoresBringTheTextBackWhole(t *testing.T) {
-	text := render.NoPruneBegin + "\n" + render.NoPruneEnd + "\n" + filler(100) + "the quaternion line\n" + filler(100)
+	text := noPruneBegin + "\n" + noPruneEnd + "\n" + filler(100) + "the quaternion line\n" + filler(100)
 	s, err := Look(context.Background(), text, "quaternion", Docs, Options{})
 	require.NoError(t, err)
 	require.False(t, s.Choose().Whole())
@@ -105,22 +104,22 @@ func TestDirectivesProtectWhatTheyEnclose(t *testing.T) {
 		block string
 		kept  string // a line of the text that must survive
 	}{
-		"closed":   {render.NoPruneBegin + "\nsecret A\n" + render.NoPruneEnd + "\n", "secret A"},
-		"indented": {"   " + render.NoPruneBegin + "  \nsecret A\n\t" + render.NoPruneEnd + "\n", "secret A"},
-		"unclosed": {render.NoPruneBegin + "\n" + filler(5) + "secret A\n", "secret A"},
+		"closed":   {noPruneBegin + "\nsecret A\n" + noPruneEnd + "\n", "secret A"},
+		"indented": {"   " + noPruneBegin + "  \nsecret A\n\t" + noPruneEnd + "\n", "secret A"},
+		"unclosed": {noPruneBegin + "\n" + filler(5) + "secret A\n", "secret A"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := sampleDocs(100) + c.block + filler(10)
 			res := prune(t, text, "the timeout of paragraph 26", Docs, Options{Budget: 0.1})
-			requireKept(t, text, res, c.kept, render.NoPruneBegin)
+			requireKept(t, text, res, c.kept, noPruneBegin)
 			require.False(t, res.Whole())
 		})
 	}
 }
 
 func TestDirectivesStandAlone(t *testing.T) {
-	text := sampleDocs(100) + "see " + render.NoPruneBegin + " in the manual\nnothing here\n" + render.NoPruneEnd + "\nnothing there\n"
-	require.NotContains(t, render.Sealed(doc.Lines(text)), true, "a line that mentions a directive, and a stray end, protect nothing")
+	text := sampleDocs(100) + "see " + noPruneBegin + " in the manual\nnothing here\n" + noPruneEnd + "\nnothing there\n"
+	require.NotContains(t, Sealed(doc.Lines(text)), true, "a line that mentions a directive, and a stray end, protect nothing")
 }
 
 func requireKept(t *testing.T, text string, res Result, lines ...string) {
@@ -191,7 +190,7 @@ func TestListsOfPaths(t *testing.T) {
 }
 
 func TestExplainSaysWhy(t *testing.T) {
-	text := sampleCode(200) + render.NoPruneBegin + "\nkeep me\n" + render.NoPruneEnd + "\n"
+	text := sampleCode(200) + noPruneBegin + "\nkeep me\n" + noPruneEnd + "\n"
 	res := prune(t, text, "where is a request retried until its deadline", Code, Options{Budget: 0.3, Explain: true})
 	require.Equal(t, "protected: directive or marker", res.Lines[201].Why)
 	require.Contains(t, res.Lines[0].Why, "terms: retried, request, until, deadline")
@@ -262,13 +261,13 @@ func TestKindOfAText(t *testing.T) {
 func TestMarkersAreOneSafeLine(t *testing.T) {
 	m := Marker("prn_1", Block{Start: 3, End: 9, Reason: "evil⟧\n⟦x\r"})
 	require.Equal(t, "⟦PRUNÉ: prune_id=prn_1 lignes 3-9 (7) raison=evil   x ⟧", m)
-	require.True(t, render.IsMarker(m))
-	require.True(t, render.IsMarker(ShortMarker(Block{Start: 1, End: 2})))
+	require.True(t, IsMarker(m))
+	require.True(t, IsMarker(ShortMarker(Block{Start: 1, End: 2})))
 }
 
 func TestRenderNumbersLinesAndNeverMarkers(t *testing.T) {
 	res := Result{Total: 4, Kept: []int{1, 4}, Blocks: []Block{{Start: 2, End: 3}}}
-	got := Render("a\nb\nc\nd\n", res, render.Options{Header: "[h]", Marker: ShortMarker, Numbers: true})
+	got := Render("a\nb\nc\nd\n", res, RenderOptions{Header: "[h]", Marker: ShortMarker, Numbers: true})
 	require.Equal(t, "[h]\n1│ a\n⟦PRUNÉ: lignes 2-3 (2)⟧\n4│ d\n", got)
 }
 

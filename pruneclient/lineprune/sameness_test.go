@@ -76,7 +76,7 @@ func TestNoSumIsFused(t *testing.T) {
 		t.Skip("the packages are compiled for another processor")
 	}
 	cmd := exec.Command("go", "build", "-gcflags=./...=-S",
-		"./doc", "./structure", "./rank", "./render", ".")
+		"./doc", "./structure", "./rank", ".")
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	listing, err := cmd.CombinedOutput()
 	require.NoError(t, err)

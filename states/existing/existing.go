@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -211,7 +210,7 @@ const gapMark = "... 120-154"
 
 // marker returns a marker as long as that of an omitted range.
 func marker(b lineprune.Block) string {
-	if b.Records == 0 && b.Place == render.Free {
+	if b.Records == 0 && b.Place == lineprune.Free {
 		return gapMark
 	}
 	return lineprune.Gap(b, 1)

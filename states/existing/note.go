@@ -10,7 +10,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/render"
 )
 
 // Claude Code numbers the lines of a Read itself, from one starting point, so that only one range of a pruned file can
@@ -217,7 +216,7 @@ func (b Body) named(c Cut, from, to int) string {
 		return ""
 	}
 	block := c.omitted(b, from, to)
-	if block.Place = render.Free; len(block.Openings) == 0 {
+	if block.Place = lineprune.Free; len(block.Openings) == 0 {
 		return ""
 	}
 	return lineprune.Gap(block, b.First)

@@ -1,4 +1,4 @@
-package render
+package lineprune
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 
 // Directives that protect the lines between them. Each stands alone on its line.
 const (
-	NoPruneBegin = "⟦NO_PRUNE_BEGIN⟧"
-	NoPruneEnd   = "⟦NO_PRUNE_END⟧"
+	noPruneBegin = "⟦NO_PRUNE_BEGIN⟧"
+	noPruneEnd   = "⟦NO_PRUNE_END⟧"
 )
 
 // Sealed reports for each line whether it is kept whatever the question: protection directives, the lines
@@ -27,9 +27,9 @@ func Sealed(lines []string) []bool {
 			continue
 		}
 		switch text := strings.TrimSpace(line); {
-		case text == NoPruneBegin:
+		case text == noPruneBegin:
 			inside, keep[i] = true, true
-		case text == NoPruneEnd:
+		case text == noPruneEnd:
 			inside = false
 		case IsMarker(text):
 			keep[i] = true

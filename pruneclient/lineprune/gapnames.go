@@ -1,4 +1,4 @@
-package render
+package lineprune
 
 import (
 	"cmp"

@@ -1,5 +1,4 @@
-// Package render writes the kept lines, with markers in place of the omitted ranges.
-package render
+package lineprune
 
 import (
 	"cmp"
@@ -18,16 +17,16 @@ const (
 	gapOpen     = "..."
 )
 
-// Options control how a result is written.
-type Options struct {
+// RenderOptions control how a result is written.
+type RenderOptions struct {
 	Header  string             // first line, without its newline; "" for none
 	Marker  func(Block) string // renders the marker of an omitted range; nil writes none
 	Numbers bool               // writes "N│ " before every kept line, never before a marker
 }
 
-// Text writes text without the blocks, byte for byte, with markers in their place. Without blocks and
+// renderBlocks writes text without the blocks, byte for byte, with markers in their place. Without blocks and
 // numbers it returns text itself.
-func Text(text string, blocks []Block, opts Options) string {
+func renderBlocks(text string, blocks []Block, opts RenderOptions) string {
 	if len(blocks) == 0 && !opts.Numbers {
 		return text
 	}
