@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // collector sums over sessions.
@@ -17,8 +17,8 @@ type collector struct {
 	policies map[Policy]*sum
 	clearing *clearing
 	prices   map[string]bool
-	contents map[string]bill.By
-	hour     bill.Lifetime
+	contents map[string]sessions.SplitPrice
+	hour     sessions.Lifetime
 
 	large, needed int // results
 }
@@ -35,7 +35,7 @@ type sum struct {
 
 func newCollector(policies []Policy) *collector {
 	c := &collector{share: map[string]float64{}, sizes: map[string]float64{}, policies: map[Policy]*sum{},
-		prices: map[string]bool{}, contents: map[string]bill.By{}}
+		prices: map[string]bool{}, contents: map[string]sessions.SplitPrice{}}
 	for _, p := range policies {
 		if p == GC {
 			c.clearing = &clearing{}
@@ -114,9 +114,9 @@ func (s *sum) add(t *trial, o Outcome) {
 func (c *collector) finish() Report {
 	r := c.report
 	pct := func(x float64) float64 { return percent(x, r.Bill) }
-	r.Composition = map[string]bill.By{}
+	r.Composition = map[string]sessions.SplitPrice{}
 	for content, by := range c.contents {
-		r.Composition[content] = bill.By{Fresh: pct(by.Fresh), Write: pct(by.Write), Again: pct(by.Again), Read: pct(by.Read), Output: pct(by.Output)}
+		r.Composition[content] = sessions.SplitPrice{Fresh: pct(by.Fresh), Write: pct(by.Write), Again: pct(by.Again), Read: pct(by.Read), Output: pct(by.Output)}
 	}
 	r.HourOnPrefix, r.HourUnknown = pct(c.hour.Net()), c.hour.Unknown
 	r.Large = c.large

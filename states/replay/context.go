@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -65,7 +64,7 @@ func (f *Figures) defined() []standing {
 	if f.prefixTokens == 0 {
 		return nil
 	}
-	perToken := f.contents[bill.Prefix].Sum() / float64(f.prefixTokens)
+	perToken := f.contents[sessions.Prefix].Sum() / float64(f.prefixTokens)
 	var parts []standing
 	for _, p := range prefix.Defined(f.Session) {
 		parts = append(parts, standing{Part: p, price: float64(p.Tokens) * perToken})
@@ -129,7 +128,7 @@ func (f *Figures) context(rule prefix.Rule, use *prefix.Use) {
 	}
 	if o.hurt {
 		o.Turns, o.again = 1, f.Calls[last].Prompt
-		o.Misses = float64(o.again)*(f.Prices.CacheRead+f.WritePrice(last)) + bill.TurnTokens*f.Prices.Output
+		o.Misses = float64(o.again)*(f.Prices.CacheRead+f.WritePrice(last)) + sessions.TurnTokens*f.Prices.Output
 		o.Wide = o.Misses
 	}
 	f.outcomes[Context] = o
@@ -151,7 +150,7 @@ type PrefixSaving struct {
 // PrefixSaving returns what the policy context did.
 func (f *Figures) PrefixSaving() PrefixSaving {
 	o := f.outcomes[Context]
-	s := PrefixSaving{Earlier: f.facts.earlier, Off: o.gone, Net: o.Net(1), Bill: f.Total, Hurt: o.hurt, Prefix: f.facts.listed + f.contents[bill.Prefix].Sum()}
+	s := PrefixSaving{Earlier: f.facts.earlier, Off: o.gone, Net: o.Net(1), Bill: f.Total, Hurt: o.hurt, Prefix: f.facts.listed + f.contents[sessions.Prefix].Sum()}
 	for _, p := range f.facts.parts {
 		s.Known += p.price
 		if prefix.Fixed(p.Part) != "" {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
@@ -64,7 +63,7 @@ func TestContextOnPaper(t *testing.T) {
 			s := f.PrefixSaving()
 			assert.Equal(t, []int{day - 1, int(tokens)}, []int{s.Earlier, s.Off})
 			assert.InDelta(t, tokens*1.55, s.Known, 1e-9, "all that is known has gone")
-			assert.InDelta(t, s.Known+f.contents[bill.Prefix].Sum(), s.Prefix, 1e-9)
+			assert.InDelta(t, s.Known+f.contents[sessions.Prefix].Sum(), s.Prefix, 1e-9)
 		}
 	}
 	assert.Equal(t, Outcome{}, other.outcomes[Context], "another project has no earlier sessions")
@@ -75,7 +74,7 @@ func TestContextOnPaper(t *testing.T) {
 func TestDefinitionsInThePrefix(t *testing.T) {
 	steps := append(paper(), sessions.Step{Kind: sessions.Use, Tool: "Read"})
 	defined := func(id string) []standing {
-		f := &Figures{trial: &trial{Bill: bill.New(sessions.Session{ID: id, Source: "claude", Version: "2.1.49", Steps: steps}, bill.DefaultPrices)}}
+		f := &Figures{trial: &trial{Bill: sessions.NewBill(sessions.Session{ID: id, Source: "claude", Version: "2.1.49", Steps: steps}, sessions.DefaultPrices)}}
 		f.contents, f.prefixTokens = f.Contents()
 		return f.prefixFacts().parts
 	}

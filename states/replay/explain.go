@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -186,7 +185,7 @@ func (f *Figures) explainMisses(b *strings.Builder, missed []miss) {
 	if len(missed) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "miss = again x weight then, and context x %g + %d x %g for the first of a model call\n", f.Prices.CacheRead, bill.TurnTokens, f.Prices.Output)
+	fmt.Fprintf(b, "miss = again x weight then, and context x %g + %d x %g for the first of a model call\n", f.Prices.CacheRead, sessions.TurnTokens, f.Prices.Output)
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "of step\tneeded at step\trule\tline\tagain\tweight then\tcontext\tmiss")
 	for _, m := range missed {

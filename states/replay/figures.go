@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
@@ -14,7 +14,7 @@ type Figures struct {
 	*trial
 	outcomes map[Policy]Outcome
 	cleared  cleared
-	contents map[string]bill.By
+	contents map[string]sessions.SplitPrice
 
 	prefixTokens int
 	facts        prefixFacts

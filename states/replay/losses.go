@@ -2,7 +2,7 @@ package replay
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // limitKept is the share of a result that the perfect pruner keeps whose saving losses are counted from.
@@ -58,7 +58,7 @@ func (f *Figures) Losses(p Policy) []Loss {
 }
 
 // inLimit reports whether a result counts for Limit.
-func inLimit(r bill.Result) bool {
+func inLimit(r sessions.ResultCost) bool {
 	return r.Tokens >= limitFrom && (r.Kind == history.Read || r.Kind == history.Bash || r.Kind == history.Grep)
 }
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -49,7 +49,7 @@ func (t *trial) misses(attempts map[int]attempt, cut cutLines, wide bool) []miss
 		if !turned[call] {
 			turned[call] = true
 			m.context = t.Calls[call].Prompt
-			m.cost += float64(m.context)*t.Prices.CacheRead + bill.TurnTokens*t.Prices.Output
+			m.cost += float64(m.context)*t.Prices.CacheRead + sessions.TurnTokens*t.Prices.Output
 		}
 		list = append(list, m)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
@@ -32,8 +31,8 @@ func paper() []sessions.Step {
 	}
 }
 
-func billed(steps []sessions.Step) *bill.Bill {
-	return bill.New(sessions.Session{ID: "paper", Steps: steps}, bill.DefaultPrices)
+func billed(steps []sessions.Step) *sessions.Bill {
+	return sessions.NewBill(sessions.Session{ID: "paper", Steps: steps}, sessions.DefaultPrices)
 }
 
 // lines is a result of 1,000 tokens whose cut keeps the lines 1 and 5 of 7: the gaps are the lines 2 to 4 and 6 to 7.

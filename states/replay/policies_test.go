@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
@@ -78,7 +77,7 @@ func TestOutcomesOnPaper(t *testing.T) {
 	assert.Equal(t, []int{1, 0}, []int{o.Pruned, o.Missed})
 	assert.InDelta(t, o.Gross-o.Markers-o.Questions-o.Definitions, o.Net(2), 1e-9)
 
-	tr.with.Asks = func(r bill.Result, careful bool) bool { return r.Kind != history.Bash && !careful }
+	tr.with.Asks = func(r sessions.ResultCost, careful bool) bool { return r.Kind != history.Bash && !careful }
 	assert.Zero(t, tr.judge(MCP).Pruned, "nothing is asked of the command, so that nothing is cut")
 	assert.Equal(t, 2, tr.judge(Hook).Pruned, "a hook needs no question")
 }
@@ -105,11 +104,11 @@ func TestQuestionsOnPaper(t *testing.T) {
 		{"the file is about to be edited", "Read", careful, 0},
 		{"a model that asks all the same", "Read", func(tr *trial) {
 			careful(tr)
-			tr.with.Asks = func(bill.Result, bool) bool { return true }
+			tr.with.Asks = func(sessions.ResultCost, bool) bool { return true }
 		}, askTokens + tokens.Claude("why")},
 		{"a tool that is not ours", "WebFetch", func(*trial) {}, 0},
 		{"a command of which nothing is asked", "Bash", func(tr *trial) {
-			tr.with.Asks = func(r bill.Result, _ bool) bool { return r.Kind != history.Bash }
+			tr.with.Asks = func(r sessions.ResultCost, _ bool) bool { return r.Kind != history.Bash }
 		}, 0},
 	} {
 		tr, o := tried(c.tool), Outcome{}
@@ -226,7 +225,7 @@ func TestClearedIsTheChange(t *testing.T) {
 		steps = append(steps, sessions.Step{Kind: sessions.Call}, step)
 	}
 	steps = append(steps, sessions.Step{Kind: sessions.Result, Tool: "Edit", Args: map[string]any{"file_path": "/r/a.go", "old_string": "a", "new_string": "b"}})
-	f := &Figures{trial: &trial{Bill: bill.New(sessions.Session{Steps: steps}, bill.Prices{Input: 1, CacheWrite: 2, CacheRead: 0.2, Output: 7})}}
+	f := &Figures{trial: &trial{Bill: sessions.NewBill(sessions.Session{Steps: steps}, sessions.Prices{Input: 1, CacheWrite: 2, CacheRead: 0.2, Output: 7})}}
 	for i := range 30 {
 		f.Results[i].Tokens = 5000
 	}

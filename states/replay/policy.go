@@ -2,7 +2,7 @@ package replay
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
@@ -63,7 +63,7 @@ type questionCost struct {
 // row is one pruned result of an outcome.
 type row struct {
 	a      attempt
-	r      bill.Result
+	r      sessions.ResultCost
 	saved  float64
 	added  float64
 	missed bool
@@ -191,4 +191,4 @@ func (t *trial) questionTokens(result int) int {
 }
 
 // toolOf returns the name of a result's tool in the transcript.
-func (t *trial) toolOf(r bill.Result) string { return t.Session.Steps[r.Step].Tool }
+func (t *trial) toolOf(r sessions.ResultCost) string { return t.Session.Steps[r.Step].Tool }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
@@ -24,7 +23,7 @@ type Prediction struct {
 // Predict returns the predictions for the results of a session that a later prompt contains. The test of the hooks
 // compares them with the hooks' output.
 func Predict(ctx context.Context, s sessions.Session, others history.OtherTools) ([]Prediction, error) {
-	t, err := try(ctx, bill.New(s, bill.DefaultPrices), others, false, Experiment{})
+	t, err := try(ctx, sessions.NewBill(s, sessions.DefaultPrices), others, false, Experiment{})
 	if err != nil {
 		return nil, err
 	}

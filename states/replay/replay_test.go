@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
@@ -28,13 +27,13 @@ func sample(t *testing.T) (s sessions.Session) {
 }
 
 func TestBillIsUsageTimesPrice(t *testing.T) {
-	b := bill.New(sample(t), bill.DefaultPrices)
+	b := sessions.NewBill(sample(t), sessions.DefaultPrices)
 	require.True(t, b.Measured)
 	require.InDelta(t, 40*1+42600*1.25+22000*0.1+80*5, b.Total, 1e-6)
 }
 
 func TestWeightOfAResult(t *testing.T) {
-	b := bill.New(sample(t), bill.DefaultPrices)
+	b := sessions.NewBill(sample(t), sessions.DefaultPrices)
 	require.Equal(t, 1, b.Results[0].Call, "it first stands in the second prompt")
 	require.InDelta(t, 1.25+0.1+1.25, b.Results[0].Weight, 1e-9, "written, read, and written again when the cache had expired")
 }
@@ -42,7 +41,7 @@ func TestWeightOfAResult(t *testing.T) {
 func TestWeightEndsWithTheContext(t *testing.T) {
 	s := sample(t)
 	s.Steps = append(s.Steps[:8], append([]sessions.Step{{Kind: sessions.Compact}}, s.Steps[8:]...)...)
-	require.InDelta(t, 1.25, bill.New(s, bill.DefaultPrices).Results[0].Weight, 1e-9)
+	require.InDelta(t, 1.25, sessions.NewBill(s, sessions.DefaultPrices).Results[0].Weight, 1e-9)
 }
 
 func TestUsageIsModelledWhereItIsMissing(t *testing.T) {
@@ -50,7 +49,7 @@ func TestUsageIsModelledWhereItIsMissing(t *testing.T) {
 	for i := range s.Steps {
 		s.Steps[i].Usage = nil
 	}
-	b := bill.New(s, bill.DefaultPrices)
+	b := sessions.NewBill(s, sessions.DefaultPrices)
 	require.False(t, b.Measured)
 	last := b.Calls[len(b.Calls)-1].Usage
 	require.Equal(t, b.Calls[len(b.Calls)-2].Prompt, last.CacheRead, "everything older is read from the cache")
@@ -60,7 +59,7 @@ func TestUsageIsModelledWhereItIsMissing(t *testing.T) {
 func TestNothingIsNeededAcrossACompaction(t *testing.T) {
 	s := sample(t)
 	s.Steps = append(s.Steps[:6], append([]sessions.Step{{Kind: sessions.Compact}}, s.Steps[6:]...)...)
-	require.Empty(t, needs.Of(bill.New(s, bill.DefaultPrices))[0])
+	require.Empty(t, needs.Of(sessions.NewBill(s, sessions.DefaultPrices))[0])
 }
 
 // TestReplayFollowsTheHookOnOtherTools checks that replay prunes the results of another server under the same setting

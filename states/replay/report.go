@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // Report is the result over all sessions. Its JSON is a contract (SPEC part J). Savings are positive and in
@@ -19,7 +19,7 @@ type Report struct {
 	Policies map[Policy]any     `json:"policies"`
 
 	// Composition divides the bill by content, then by price.
-	Composition map[string]bill.By `json:"composition"`
+	Composition map[string]sessions.SplitPrice `json:"composition"`
 
 	// HourOnPrefix is the saving that a cache lifetime of an hour on the fixed prefix would have made; the program does not set it.
 	HourOnPrefix float64 `json:"hour_on_prefix_pct"`

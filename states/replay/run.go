@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
@@ -138,7 +137,7 @@ func Of(ctx context.Context, one sessions.Session, s Settings) (*Figures, error)
 
 // compute bills one session and evaluates the policies that depend on no other.
 func compute(ctx context.Context, one sessions.Session, s Settings, policies []Policy) (*Figures, error) {
-	b := bill.New(one, s.Prices.On(bill.PricesOf(one)))
+	b := sessions.NewBill(one, s.Prices.On(sessions.PricesOf(one)))
 	f := &Figures{trial: &trial{Bill: b}, outcomes: map[Policy]Outcome{}}
 	if slices.ContainsFunc(policies, func(p Policy) bool { return p != GC && p != Context }) {
 		t, err := try(ctx, b, s.Others, slices.Contains(policies, MCP), s.Experiment)

@@ -3,7 +3,7 @@ package replay
 import (
 	"testing"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
@@ -11,21 +11,21 @@ import (
 // TestStated ties the numbers of the bill to their constants.
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/evidence/BILL.md")
-	page.Says("before it %s tokens of system prompt", "modelledSystem", bill.ModelledSystem)
-	page.Says("cache write %s, cache read", "CacheWrite", bill.DefaultPrices.CacheWrite)
-	page.Says("cache read %s, output", "CacheRead", bill.DefaultPrices.CacheRead)
-	page.Says("output %s (`--prices`", "Output", bill.DefaultPrices.Output)
+	page.Says("before it %s tokens of system prompt", "modelledSystem", sessions.ModelledSystem)
+	page.Says("cache write %s, cache read", "CacheWrite", sessions.DefaultPrices.CacheWrite)
+	page.Says("cache read %s, output", "CacheRead", sessions.DefaultPrices.CacheRead)
+	page.Says("output %s (`--prices`", "Output", sessions.DefaultPrices.Output)
 	page.Says("bash and grep of %s tokens and more", "limitFrom", limitFrom)
 	page.Says("(our MCP tools only): %s tokens and the question", "askTokens", askTokens)
 	page.Says("(MCP only): %s tokens in every prompt", "definitionTokens", definitionTokens)
-	page.Says("cache-read price and %s output tokens)", "turnTokens", bill.TurnTokens)
+	page.Says("cache-read price and %s output tokens)", "turnTokens", sessions.TurnTokens)
 	page = stated.On(t, "docs/decisions/077-how-a-bill-is-counted.md")
 	page.Says("counts results of %s tokens and more", "limitFrom", limitFrom)
 	page.Says("o200k tokens times %s (", "ClaudePerToken", tokens.ClaudePerToken)
 	page.Says("session loses when its net is below %s %", "losing", losing)
 	page = stated.On(t, "docs/evidence/BILL.md")
 	page.Says("sessions whose net is below %s % of", "losing", losing)
-	page.Says("Its weight is %s for call i", "CacheWrite", bill.DefaultPrices.CacheWrite)
-	page.Says("until the next compaction %s, or", "CacheRead", bill.DefaultPrices.CacheRead)
-	page.Says("compaction 0.1, or %s where the cache", "CacheWrite", bill.DefaultPrices.CacheWrite)
+	page.Says("Its weight is %s for call i", "CacheWrite", sessions.DefaultPrices.CacheWrite)
+	page.Says("until the next compaction %s, or", "CacheRead", sessions.DefaultPrices.CacheRead)
+	page.Says("compaction 0.1, or %s where the cache", "CacheWrite", sessions.DefaultPrices.CacheWrite)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
@@ -123,7 +122,7 @@ func (r *recorder) take(i int, step sessions.Step) {
 		r.text(tokens.Claude(step.Text))
 	case sessions.Say:
 		r.needs(i)
-		r.text(bill.OutputTokens(step))
+		r.text(sessions.OutputTokens(step))
 	case sessions.Use:
 		r.needs(i)
 		r.used(step)
@@ -171,7 +170,7 @@ func (r *recorder) visible(p needs.Place) (item int, ok bool) {
 // used records a call's arguments. Those of an edit are an item, and the lines that the edit replaces are needed where the
 // model had written them itself.
 func (r *recorder) used(step sessions.Step) {
-	all := bill.OutputTokens(step)
+	all := sessions.OutputTokens(step)
 	call := history.ParseCall(step.Tool, step.Args)
 	if call.Kind != history.Edit && call.Kind != history.Write {
 		r.text(all)
@@ -241,7 +240,7 @@ func writtenTokens(value any) int {
 func (r *recorder) called() {
 	this := r.Calls[r.call]
 	if r.begins {
-		base := bill.ModelledSystem
+		base := sessions.ModelledSystem
 		if r.Measured {
 			base = max(0, this.Prompt-r.tokens)
 		}
@@ -256,7 +255,7 @@ func (r *recorder) called() {
 	r.call++
 }
 
-func (r *recorder) resulted(result *bill.Result, step sessions.Step) {
+func (r *recorder) resulted(result *sessions.ResultCost, step sessions.Step) {
 	if files := r.edits(result.Parsed); len(files) > 0 {
 		r.add(taped{Kind: tapedEdit, Files: files, Reads: true})
 	}

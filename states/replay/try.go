@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
@@ -28,7 +27,7 @@ type attempt struct {
 
 // trial is a session with the pruner's cut of each result that one of the policies considers.
 type trial struct {
-	*bill.Bill
+	*sessions.Bill
 	needs    [][]needs.Need
 	attempts map[int]attempt // by result
 	served   map[int]attempt // the same with the knowledge of this program's server; nil if no policy needs them
@@ -49,20 +48,20 @@ type Experiment struct {
 	// that were learned without it. nil: the embedded weights.
 	Weights func(sessions.Session) *learned.Weights
 
-	Decide func(*history.Decision, bill.Result)            // changes the decision whether to prune
+	Decide func(*history.Decision, sessions.ResultCost)    // changes the decision whether to prune
 	Know   func(*existing.Result)                          // changes what the pruner is told
 	Cut    func(cut existing.Cut, result int) existing.Cut // changes what it cut
 
 	// Asks reports whether a model writes a question for this program's tools. nil: it does unless it is careful, that
 	// is, about to edit the file.
-	Asks    func(r bill.Result, careful bool) bool
+	Asks    func(r sessions.ResultCost, careful bool) bool
 	Defined bool // count no definitions of this program's tools, as if they took the place of the client's
 
 	Rule prefix.Rule // by which the policy context chooses; zero: the standard one
 }
 
 // try runs the pruner over a session as the hook would have done and, if serve is set, as this program's server would.
-func try(ctx context.Context, b *bill.Bill, others history.OtherTools, serve bool, with Experiment) (*trial, error) {
+func try(ctx context.Context, b *sessions.Bill, others history.OtherTools, serve bool, with Experiment) (*trial, error) {
 	t := &trial{Bill: b, needs: needs.Of(b), attempts: map[int]attempt{}, with: with}
 	if serve {
 		t.served = map[int]attempt{}

@@ -3,7 +3,6 @@ package replay
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
@@ -26,7 +25,7 @@ type Known struct {
 }
 
 // Walk calls each for every result, with the knowledge at the time of the call.
-func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step sessions.Step, k Known) error) error {
+func Walk(b *sessions.Bill, others history.OtherTools, each func(index int, step sessions.Step, k Known) error) error {
 	var log, served history.Log
 	open := map[string][]Known{} // several where a transcript repeats an id
 	outputs := outs(b)
@@ -75,7 +74,7 @@ func Walk(b *bill.Bill, others history.OtherTools, each func(index int, step ses
 }
 
 // outs returns the outputs of the calls with an id, in order.
-func outs(b *bill.Bill) map[string][]string {
+func outs(b *sessions.Bill) map[string][]string {
 	outs := map[string][]string{}
 	for _, step := range b.Session.Steps {
 		if step.Kind == sessions.Result {

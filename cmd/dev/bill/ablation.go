@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
@@ -29,8 +29,8 @@ func without(part ablation) replay.Experiment {
 		return replay.Experiment{Know: func(r *existing.Result) { r.Rules = true }}
 	case noDecision:
 		return replay.Experiment{
-			Asks: func(bill.Result, bool) bool { return true },
-			Decide: func(d *history.Decision, r bill.Result) {
+			Asks: func(sessions.ResultCost, bool) bool { return true },
+			Decide: func(d *history.Decision, r sessions.ResultCost) {
 				d.Prune = d.Prune || r.Tokens >= history.MinTokens && r.Kind != history.Other
 			},
 		}
@@ -64,11 +64,11 @@ const asInstructed = "reads and searches"
 // or is about to edit the file.
 type habit struct {
 	name string
-	asks func(bill.Result) bool
+	asks func(sessions.ResultCost) bool
 }
 
 var habits = []habit{
-	{"on every call", func(bill.Result) bool { return true }},
-	{asInstructed, func(r bill.Result) bool { return r.Kind != history.Bash }},
-	{"where the result is long", func(r bill.Result) bool { return r.Tokens >= history.MinTokens }}, // it guesses right which are
+	{"on every call", func(sessions.ResultCost) bool { return true }},
+	{asInstructed, func(r sessions.ResultCost) bool { return r.Kind != history.Bash }},
+	{"where the result is long", func(r sessions.ResultCost) bool { return r.Tokens >= history.MinTokens }}, // it guesses right which are
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
@@ -140,7 +140,7 @@ func (p *page) asking(ctx context.Context) error {
 				}
 				r := p.reports[one.name] // of tools beside the client's, with a question on every call
 				if place.only || h.name != habits[0].name {
-					with := replay.Experiment{Defined: place.only, Asks: func(r bill.Result, careful bool) bool { return !careful && h.asks(r) }}
+					with := replay.Experiment{Defined: place.only, Asks: func(r sessions.ResultCost, careful bool) bool { return !careful && h.asks(r) }}
 					var err error
 					if r, err = p.replay(ctx, one, with, replay.MCP); err != nil {
 						return err

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
@@ -105,7 +104,7 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		return outcome{}, err
 	}
 	defer func() { _ = end() }() // it was asked to end, and says so by its status
-	c := client{api: a, Bill: bill.New(s, bill.PricesOf(s)), address: address, standIn: api, begins: true, edits: edits}
+	c := client{api: a, Bill: sessions.NewBill(s, sessions.PricesOf(s)), address: address, standIn: api, begins: true, edits: edits}
 	for _, step := range s.Steps {
 		if err := c.take(step); err != nil {
 			return outcome{}, err
@@ -151,7 +150,7 @@ func newStandIn() *standIn {
 // client sends the requests that a session's client sent.
 type client struct {
 	api
-	*bill.Bill
+	*sessions.Bill
 	address string
 	standIn *standIn
 	out     outcome
@@ -180,7 +179,7 @@ func (c *client) take(step sessions.Step) error {
 	case sessions.User, sessions.Attach:
 		c.known += tokens.Claude(step.Text)
 	case sessions.Say, sessions.Use:
-		c.known += bill.OutputTokens(step)
+		c.known += sessions.OutputTokens(step)
 		if step.Think != "" { // replay counts it as a part of the prompt
 			c.history = append(c.history, sessions.Step{Kind: sessions.Say, Text: step.Think})
 			step.Think = "" // that of a step in the history is the signature of the stand-in
@@ -199,7 +198,7 @@ func (c *client) called() error {
 	this := c.Calls[c.call]
 	switch {
 	case c.begins:
-		base := bill.ModelledSystem
+		base := sessions.ModelledSystem
 		if c.Measured {
 			base = max(0, this.Prompt-c.known)
 		}

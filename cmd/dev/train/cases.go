@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
@@ -23,7 +22,7 @@ type replayCase struct {
 // replayCases calls each for every result of read, bash and grep with at least 60 lines or 4,000 bytes. Lines
 // that the context had shown before are not gold, nor those of which a name alone was needed.
 func replayCases(ctx context.Context, s sessions.Session, each func(replayCase)) error {
-	b := bill.New(s, bill.DefaultPrices)
+	b := sessions.NewBill(s, sessions.DefaultPrices)
 	found := needs.Of(b)
 	return replay.Walk(b, nil, func(index int, step sessions.Step, k replay.Known) error {
 		r := b.Results[index]

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
@@ -17,11 +17,11 @@ func wayBack(id string) string { return existing.DefaultBack + " " + id }
 
 // proxyEvents returns what the proxy cleared, each with the number of calls after which it has paid, and what it pruned.
 func (o opened) proxyEvents() (list []Event) {
-	at := make(map[[sha256.Size]byte]bill.Result, len(o.bill.Results))
+	at := make(map[[sha256.Size]byte]sessions.ResultCost, len(o.bill.Results))
 	for _, r := range o.bill.Results {
 		at[sha256.Sum256([]byte(o.bill.Session.Steps[r.Step].Out))] = r
 	}
-	carried := &bill.Carried{B: o.bill}
+	carried := &sessions.Carried{B: o.bill}
 	for _, c := range o.cleared {
 		call, stub := o.callAfter(c.At), tokens.Claude(c.Stub)
 		e := Event{Kind: WasCleared, Call: call, Tool: c.Tool, About: c.Path, ID: archive.IDIn(c.Stub), Tokens: c.Tokens, Sent: stub, Why: c.Why, Pays: c.Pays,

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
@@ -159,7 +158,7 @@ func (s Sources) explain(ctx context.Context, o opened, call, text string, first
 }
 
 // bodyOf returns the body that the hook had: of a read the lines of the file, of anything else the whole text.
-func bodyOf(r bill.Result, text string, first int, k replay.Known) existing.Body {
+func bodyOf(r sessions.ResultCost, text string, first int, k replay.Known) existing.Body {
 	if r.Kind == history.Read && k.Body.LinesOnly() {
 		return existing.Body{Lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n"), First: first, Mark: k.Body.Mark, Pad: k.Body.Pad, OfFile: k.Body.OfFile}
 	}

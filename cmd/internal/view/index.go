@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -161,7 +160,7 @@ func summaries(ctx context.Context, t transcript, noted noted) (list []Summary) 
 }
 
 func summaryOf(t transcript, s sessions.Session, cuts []notes.Note) Summary {
-	b := bill.New(s, bill.PricesOf(s))
+	b := sessions.NewBill(s, sessions.PricesOf(s))
 	out := Summary{
 		Key: keyOf(t.path, s.ID), ID: s.ID, Client: cmp.Or(t.client, s.Source), Project: s.Project, Model: s.Model(), Sub: subAgent(t.path),
 		Known: true, Calls: len(b.Calls), Bill: b.Total,
@@ -172,7 +171,7 @@ func summaryOf(t transcript, s sessions.Session, cuts []notes.Note) Summary {
 	if n := len(b.Calls); n > 0 {
 		out.Prompt = b.Calls[n-1].Prompt
 	}
-	carried := &bill.Carried{B: b}
+	carried := &sessions.Carried{B: b}
 	for _, n := range cuts {
 		saved := carried.Saving(n.Call, n.ID, n.Tokens-n.Sent)
 		out.Cut++

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -76,7 +75,7 @@ type Event struct {
 // opened is a session that was read, with what was noted about it.
 type opened struct {
 	path    string
-	bill    *bill.Bill
+	bill    *sessions.Bill
 	cuts    []notes.Note
 	cleared []contextgc.Cleared
 	usage   contextgc.Usage
@@ -91,7 +90,7 @@ func (s Sources) open(ctx context.Context, path, key string) (o opened, ok bool)
 		if ok || !alone && keyOf(path, session.ID) != key {
 			return
 		}
-		o, ok = opened{path: path, bill: bill.New(session, bill.PricesOf(session)), cuts: noted.of(path, session.ID)}, true
+		o, ok = opened{path: path, bill: sessions.NewBill(session, sessions.PricesOf(session)), cuts: noted.of(path, session.ID)}, true
 	})
 	if ok {
 		var err error
@@ -191,7 +190,7 @@ func (o opened) events() []Event {
 
 // hookEvents returns what hooks cut, each cut followed by what was fetched of it again.
 func (o opened) hookEvents() (list []Event) {
-	carried := &bill.Carried{B: o.bill}
+	carried := &sessions.Carried{B: o.bill}
 	for _, n := range o.cuts {
 		e := Event{Kind: WasCut, Tool: n.Tool, About: n.About, ID: n.ID, Use: n.Call, Tokens: n.Tokens, Sent: n.Sent, Back: wayBack(n.ID), Call: o.firstCall(n.Call)}
 		e.Since = max(len(o.bill.Calls)-e.Call-1, 0)
@@ -201,7 +200,7 @@ func (o opened) hookEvents() (list []Event) {
 }
 
 // saved completes the event of a cut and appends what was fetched of it again.
-func (o opened) saved(carried *bill.Carried, e Event) []Event {
+func (o opened) saved(carried *sessions.Carried, e Event) []Event {
 	saved := carried.Saving(e.Use, e.ID, e.Tokens-e.Sent)
 	if !saved.Known {
 		e.Why = "not in the transcript yet: counted as one write to the cache"

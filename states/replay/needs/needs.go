@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
@@ -77,7 +76,7 @@ type lineAt struct {
 }
 
 // Of returns for each of the bill's results the lines that the session used later in the same context.
-func Of(b *bill.Bill) [][]Need {
+func Of(b *sessions.Bill) [][]Need {
 	g := &goldFinder{bill: b, found: make([][]Need, len(b.Results))}
 	g.reset()
 	next := 0
@@ -108,7 +107,7 @@ func Of(b *bill.Bill) [][]Need {
 
 // goldFinder processes a session and keeps track of the texts that the current context shows.
 type goldFinder struct {
-	bill  *bill.Bill
+	bill  *sessions.Bill
 	found [][]Need
 	step  int
 	call  int

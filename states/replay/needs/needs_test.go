@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -35,7 +34,7 @@ func TestRulesOfNeed(t *testing.T) {
 				{Kind: sessions.Result, ID: "s", Tool: "Bash", Args: map[string]any{"command": "rg -n x"}, Out: search},
 				{Kind: sessions.Call}, c.then,
 			}}
-			needs := Of(bill.New(s, bill.DefaultPrices))[0]
+			needs := Of(sessions.NewBill(s, sessions.DefaultPrices))[0]
 			require.NotEmpty(t, needs)
 			found := map[int]Rule{}
 			for _, n := range needs {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -18,7 +17,7 @@ func needsAfter(tool string, args map[string]any, out string, calls int, then se
 		steps = append(steps, sessions.Step{Kind: sessions.Call})
 	}
 	found := map[int]Rule{}
-	for _, n := range Of(bill.New(sessions.Session{Steps: append(steps, then)}, bill.DefaultPrices))[0] {
+	for _, n := range Of(sessions.NewBill(sessions.Session{Steps: append(steps, then)}, sessions.DefaultPrices))[0] {
 		if n.Rule != RuleWide {
 			found[n.Line] = n.Rule
 		}
@@ -182,7 +181,7 @@ func TestShortNamesAreNeeded(t *testing.T) {
 	}
 	again := sessions.Step{Kind: sessions.Use, Tool: "mcp__page__click", Args: map[string]any{"uid": "45_181"}}
 	steps := []sessions.Step{{Kind: sessions.Call}, {Kind: sessions.User, Text: "click 45_181"}, {Kind: sessions.Result, Tool: "mcp__page__snapshot", Out: page}, again}
-	assert.Empty(t, Of(bill.New(sessions.Session{Steps: steps}, bill.DefaultPrices))[0], "the user named it first")
+	assert.Empty(t, Of(sessions.NewBill(sessions.Session{Steps: steps}, sessions.DefaultPrices))[0], "the user named it first")
 }
 
 // An identifier that the agent writes at any later time is a need by the wide rule, at the latest line that shows it; it is
@@ -196,7 +195,7 @@ func TestWideRule(t *testing.T) {
 		steps = append(steps, sessions.Step{Kind: sessions.Call})
 	}
 	steps = append(steps, sessions.Step{Kind: sessions.Say, Text: "so openConnection fails"}, sessions.Step{Kind: sessions.Say, Text: "openConnection again"})
-	found := Of(bill.New(sessions.Session{Steps: steps}, bill.DefaultPrices))
+	found := Of(sessions.NewBill(sessions.Session{Steps: steps}, sessions.DefaultPrices))
 	assert.Empty(t, found[0])
 	assert.Equal(t, []Need{{Line: 1, Step: 53, Rule: RuleWide, Earlier: []Place{{Result: 0, Line: 0}}}}, found[1])
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // Gain is the total saving and loss of hooks.
@@ -56,7 +56,7 @@ func Of(ctx context.Context, noted []notes.Note) (*Gain, error) {
 		return nil, ErrNone
 	}
 	for _, path := range slices.Sorted(maps.Keys(byTranscript)) {
-		session, err := bill.Open(ctx, path)
+		session, err := sessions.OpenCarried(ctx, path)
 		if err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -77,7 +77,7 @@ func Of(ctx context.Context, noted []notes.Note) (*Gain, error) {
 }
 
 // add adds a result. session is nil if there is no transcript.
-func (g *Gain) add(e notes.Note, session *bill.Carried) {
+func (g *Gain) add(e notes.Note, session *sessions.Carried) {
 	cut := e.Tokens - e.Sent
 	saved := session.Saving(e.Call, e.ID, cut)
 	if !saved.Known {

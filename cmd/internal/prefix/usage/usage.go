@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
@@ -41,10 +40,10 @@ func Of(ctx context.Context, o Options) (Usage, error) {
 	var prefixes, bills float64
 	err := o.each(ctx, func(s sessions.Session) {
 		u.Add(s)
-		b := bill.New(s, bill.PricesOf(s))
+		b := sessions.NewBill(s, sessions.PricesOf(s))
 		if b.Measured {
 			contents, _ := b.Contents()
-			prefixes, bills = prefixes+contents[bill.Prefix].Sum(), bills+b.Total
+			prefixes, bills = prefixes+contents[sessions.Prefix].Sum(), bills+b.Total
 		}
 	})
 	if bills > 0 {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/bill"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
@@ -44,7 +43,7 @@ explains every figure.`,
   mcp-pruner replay --explain 062a8bdd sessions.jsonl.gz`,
 		RunE: func(c *cobra.Command, paths []string) error {
 			var err error
-			if o.Prices, err = bill.ParsePrices(prices); err != nil {
+			if o.Prices, err = sessions.ParsePrices(prices); err != nil {
 				return command.Usagef("%w", err)
 			}
 			if o.json && o.Explain != "" {

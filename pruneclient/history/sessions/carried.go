@@ -1,11 +1,9 @@
-package bill
+package sessions
 
 import (
 	"context"
 	"errors"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // Carried is a session that ran with hooks, billed from its transcript.
@@ -14,11 +12,11 @@ type Carried struct{ B *Bill }
 // errStop stops reading a file after its first session.
 var errStop = errors.New("read")
 
-// Open reads a transcript and bills its session.
-func Open(ctx context.Context, path string) (*Carried, error) {
+// OpenCarried reads a transcript and bills its session.
+func OpenCarried(ctx context.Context, path string) (*Carried, error) {
 	var c *Carried
-	err := sessions.ReadFile(ctx, path, func(s sessions.Session) error {
-		c = &Carried{New(s, PricesOf(s))}
+	err := ReadFile(ctx, path, func(s Session) error {
+		c = &Carried{NewBill(s, PricesOf(s))}
 		return errStop
 	})
 	if c == nil {
@@ -47,7 +45,7 @@ func (c *Carried) times(from int) (n int) {
 }
 
 // less returns how many tokens fewer were sent because of a cut, less what fetching parts of it again sent.
-func (c *Carried) less(at Result, cut int, fetches []Fetch) int {
+func (c *Carried) less(at ResultCost, cut int, fetches []fetch) int {
 	n := cut * c.times(at.Call)
 	for _, f := range fetches {
 		n -= f.Result.Tokens * c.times(f.Result.Call)
@@ -58,15 +56,15 @@ func (c *Carried) less(at Result, cut int, fetches []Fetch) int {
 	return n
 }
 
-// Fetch is a later result that brought back parts of a cut one's original.
-type Fetch struct {
-	Result Result
+// fetch is a later result that brought back parts of a cut one's original.
+type fetch struct {
+	Result ResultCost
 	Price  float64 // of the further turn, in fresh input tokens
 }
 
-// Result finds the result of a tool call. weight is the price of one of its tokens over the session, fetches are the later results
+// ResultCost finds the result of a tool call. weight is the price of one of its tokens over the session, fetches are the later results
 // that brought back parts of its original: by a command that names its id, or by another read of the file.
-func (c *Carried) Result(call, id string) (weight float64, fetches []Fetch, ok bool) {
+func (c *Carried) Result(call, id string) (weight float64, fetches []fetch, ok bool) {
 	at, fetches := c.find(call, id)
 	if at < 0 {
 		return 0, nil, false
@@ -75,7 +73,7 @@ func (c *Carried) Result(call, id string) (weight float64, fetches []Fetch, ok b
 }
 
 // find returns the index of the result, -1 if there is none.
-func (c *Carried) find(call, id string) (at int, fetches []Fetch) {
+func (c *Carried) find(call, id string) (at int, fetches []fetch) {
 	at = -1
 	for i, r := range c.B.Results {
 		step := c.B.Session.Steps[r.Step]
@@ -83,24 +81,24 @@ func (c *Carried) find(call, id string) (at int, fetches []Fetch) {
 		case step.ID == call && call != "":
 			at = i
 		case at >= 0 && c.fetches(c.B.Results[at], r, id):
-			fetches = append(fetches, Fetch{r, c.price(r)})
+			fetches = append(fetches, fetch{r, c.price(r)})
 		}
 	}
 	return at, fetches
 }
 
-// Saving is the saving by the cut of one result, in fresh input tokens.
-type Saving struct {
+// saving is the saving by the cut of one result, in fresh input tokens.
+type saving struct {
 	Gross   float64
 	Rereads float64 // what fetching parts of it again cost
-	Fetches []Fetch
+	Fetches []fetch
 	Less    int  // tokens that were not sent, over all calls, less those that were sent to fetch parts again
 	Known   bool // the result is in the transcript; otherwise it counts as one write to the cache
 }
 
-// Saving returns what a cut of so many tokens of a call's result saved. c may be nil: there is no transcript.
-func (c *Carried) Saving(call, id string, cut int) Saving {
-	s := Saving{}
+// saving returns what a cut of so many tokens of a call's result saved. c may be nil: there is no transcript.
+func (c *Carried) Saving(call, id string, cut int) saving {
+	s := saving{}
 	weight := DefaultPrices.CacheWrite
 	if c != nil {
 		if at, fetches := c.find(call, id); at >= 0 {
@@ -116,7 +114,7 @@ func (c *Carried) Saving(call, id string, cut int) Saving {
 }
 
 // fetches reports whether a later result contains parts of a cut one's original.
-func (c *Carried) fetches(cut, later Result, id string) bool {
+func (c *Carried) fetches(cut, later ResultCost, id string) bool {
 	if strings.Contains(later.Parsed.Command, "recover "+id) {
 		return true
 	}
@@ -126,7 +124,7 @@ func (c *Carried) fetches(cut, later Result, id string) bool {
 
 // price returns the price of one further turn: the context read once more, a short answer, and the result
 // from then on.
-func (c *Carried) price(r Result) float64 {
+func (c *Carried) price(r ResultCost) float64 {
 	if r.Call == 0 || r.Call > len(c.B.Calls) {
 		return float64(r.Tokens) * r.Weight
 	}

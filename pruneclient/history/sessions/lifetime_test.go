@@ -1,25 +1,23 @@
-package bill
+package sessions
 
 import (
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // A prefix of 2,000 tokens is written by call 0, which would have cost 2 instead of 1.25 a token: 1500. It was written again by
 // the calls 1 and 3; within an hour it would have been read, 1.25 - 0.1 cheaper: 2300. Longer after, the premium is paid again.
 func TestAnHourOnThePrefixOnPaper(t *testing.T) {
 	session := func(pauses ...time.Duration) *Bill {
-		var steps []sessions.Step
+		var steps []Step
 		for i, at := range pauses {
 			usage := counted(10, 3000, 0, 20)
 			if i == 2 {
 				usage = counted(10, 100, 2900, 20)
 			}
-			steps = append(steps, sessions.Step{Kind: sessions.Call, Usage: usage, At: at})
+			steps = append(steps, Step{Kind: Call, Usage: usage, At: at})
 		}
 		return billed(steps)
 	}

@@ -1,4 +1,4 @@
-package bill
+package sessions
 
 import (
 	"math"
@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -22,22 +21,22 @@ import (
 //	1        10   1000   2000      20    10 + 1000*1.25 + 2000*0.1 + 20*5 = 1560
 //	2        10    100   3000      20    10 +  100*1.25 + 3000*0.1 + 20*5 =  535
 //	3        10    100   3100      20    10 +  100*1.25 + 3100*0.1 + 20*5 =  545
-func paper() []sessions.Step {
-	return []sessions.Step{
-		{Kind: sessions.Call, Usage: counted(10, 2000, 0, 20)},
-		{Kind: sessions.Result, ID: "r", Tool: "Read", Args: map[string]any{"file_path": "/r/a.go"}, Out: "text"},
-		{Kind: sessions.Call, Usage: counted(10, 1000, 2000, 20)},
-		{Kind: sessions.Call, Usage: counted(10, 100, 3000, 20)},
-		{Kind: sessions.Call, Usage: counted(10, 100, 3100, 20)},
+func paper() []Step {
+	return []Step{
+		{Kind: Call, Usage: counted(10, 2000, 0, 20)},
+		{Kind: Result, ID: "r", Tool: "Read", Args: map[string]any{"file_path": "/r/a.go"}, Out: "text"},
+		{Kind: Call, Usage: counted(10, 1000, 2000, 20)},
+		{Kind: Call, Usage: counted(10, 100, 3000, 20)},
+		{Kind: Call, Usage: counted(10, 100, 3100, 20)},
 	}
 }
 
-func billed(steps []sessions.Step) *Bill {
-	return New(sessions.Session{ID: "paper", Steps: steps}, DefaultPrices)
+func billed(steps []Step) *Bill {
+	return NewBill(Session{ID: "paper", Steps: steps}, DefaultPrices)
 }
 
-func counted(in, write, read, out int) *sessions.Usage {
-	return &sessions.Usage{Input: in, CacheWrite: write, CacheRead: read, Output: out}
+func counted(in, write, read, out int) *Usage {
+	return &Usage{Input: in, CacheWrite: write, CacheRead: read, Output: out}
 }
 
 func TestBillOnPaper(t *testing.T) {
@@ -67,8 +66,8 @@ func TestCacheExpiryOnPaper(t *testing.T) {
 // A compaction before call 2 ends the result's stay: only call 1 pays for it. What comes after it starts anew at call 2.
 func TestCompactionOnPaper(t *testing.T) {
 	steps := paper()
-	late := sessions.Step{Kind: sessions.Result, ID: "q", Tool: "Read", Args: map[string]any{"file_path": "/r/b.go"}, Out: "text"}
-	steps = append(steps[:3:3], append([]sessions.Step{{Kind: sessions.Compact}, late}, steps[3:]...)...)
+	late := Step{Kind: Result, ID: "q", Tool: "Read", Args: map[string]any{"file_path": "/r/b.go"}, Out: "text"}
+	steps = append(steps[:3:3], append([]Step{{Kind: Compact}, late}, steps[3:]...)...)
 	steps[6].Usage = counted(10, 1200, 2000, 20)
 	b := billed(steps)
 	require.Len(t, b.Results, 2)
@@ -81,7 +80,7 @@ func TestCompactionOnPaper(t *testing.T) {
 
 // A result after the last call was never sent and costs nothing.
 func TestUnsentResultOnPaper(t *testing.T) {
-	steps := append(paper(), sessions.Step{Kind: sessions.Result, Tool: "Read", Out: "text"})
+	steps := append(paper(), Step{Kind: Result, Tool: "Read", Out: "text"})
 	assert.Zero(t, billed(steps).Results[1].Weight)
 }
 
@@ -94,24 +93,24 @@ func TestModelOnPaper(t *testing.T) {
 	n, m := tokens.Claude(prompt), tokens.Claude(out)
 	require.Positive(t, n)
 	require.Positive(t, m)
-	b := billed([]sessions.Step{
-		{Kind: sessions.User, Text: prompt},
-		{Kind: sessions.Call},
-		{Kind: sessions.Result, Tool: "Read", Out: out},
-		{Kind: sessions.Call},
+	b := billed([]Step{
+		{Kind: User, Text: prompt},
+		{Kind: Call},
+		{Kind: Result, Tool: "Read", Out: out},
+		{Kind: Call},
 	})
 	assert.False(t, b.Measured)
-	assert.Equal(t, sessions.Usage{CacheWrite: 4000 + n}, b.Calls[0].Usage)
-	assert.Equal(t, sessions.Usage{CacheRead: 4000 + n, CacheWrite: m}, b.Calls[1].Usage)
+	assert.Equal(t, Usage{CacheWrite: 4000 + n}, b.Calls[0].Usage)
+	assert.Equal(t, Usage{CacheRead: 4000 + n, CacheWrite: m}, b.Calls[1].Usage)
 	assert.InDelta(t, float64(4000+n)*(1.25+0.1)+float64(m)*1.25, b.Total, 1e-6)
 }
 
 // Where a transcript without usage has times, a call after more than five minutes finds no cache, and the next one does.
 func TestModelOfAPauseOnPaper(t *testing.T) {
 	var read []int
-	for _, c := range billed([]sessions.Step{
-		{Kind: sessions.Call, At: time.Second}, {Kind: sessions.Call, At: 5 * time.Minute}, {Kind: sessions.Call, At: 11 * time.Minute}, {Kind: sessions.Call, At: 12 * time.Minute},
-		{Kind: sessions.Call},
+	for _, c := range billed([]Step{
+		{Kind: Call, At: time.Second}, {Kind: Call, At: 5 * time.Minute}, {Kind: Call, At: 11 * time.Minute}, {Kind: Call, At: 12 * time.Minute},
+		{Kind: Call},
 	}).Calls {
 		read = append(read, c.Usage.CacheRead)
 	}
@@ -129,20 +128,20 @@ func TestModelOfAnswersAndCompactionOnPaper(t *testing.T) {
 		"the limit is in another file", "I look there", "cat limits.go"
 	n, m, k := tokens.Claude(prompt), tokens.Claude(out), tokens.Claude("go on")
 	o := tokens.Claude(thought) + tokens.Claude(words) + 3 + tokens.Claude("command") + tokens.Claude(command) + 3 + tokens.Claude("timeout")
-	b := billed([]sessions.Step{
-		{Kind: sessions.User, Text: prompt},
-		{Kind: sessions.Call},
-		{Kind: sessions.Say, Text: words, Think: thought},
-		{Kind: sessions.Use, Tool: "Bash", Args: map[string]any{"command": command, "timeout": 5.0}},
-		{Kind: sessions.Result, Tool: "Bash", Out: out},
-		{Kind: sessions.Call},
-		{Kind: sessions.Compact},
-		{Kind: sessions.User, Text: "go on"},
-		{Kind: sessions.Call},
+	b := billed([]Step{
+		{Kind: User, Text: prompt},
+		{Kind: Call},
+		{Kind: Say, Text: words, Think: thought},
+		{Kind: Use, Tool: "Bash", Args: map[string]any{"command": command, "timeout": 5.0}},
+		{Kind: Result, Tool: "Bash", Out: out},
+		{Kind: Call},
+		{Kind: Compact},
+		{Kind: User, Text: "go on"},
+		{Kind: Call},
 	})
-	assert.Equal(t, sessions.Usage{CacheWrite: 4000 + n, Output: o}, b.Calls[0].Usage)
-	assert.Equal(t, sessions.Usage{CacheRead: 4000 + n, CacheWrite: o + m}, b.Calls[1].Usage)
-	assert.Equal(t, sessions.Usage{CacheRead: 4000, CacheWrite: (n+o+m)/10 + k}, b.Calls[2].Usage)
+	assert.Equal(t, Usage{CacheWrite: 4000 + n, Output: o}, b.Calls[0].Usage)
+	assert.Equal(t, Usage{CacheRead: 4000 + n, CacheWrite: o + m}, b.Calls[1].Usage)
+	assert.Equal(t, Usage{CacheRead: 4000, CacheWrite: (n+o+m)/10 + k}, b.Calls[2].Usage)
 }
 
 // Call 1 had a smaller prompt (1010) than call 0 (2010) although nothing says that the context was compacted: its text then
@@ -159,23 +158,23 @@ func TestCacheOfASmallerPromptOnPaper(t *testing.T) {
 //	        3010*0.1 + 150*5 + 200*(1.25 + 0.1) = 1321
 //	the same file, 100 tokens, in call 3: 3110*0.1 + 150*5 + 100*1.25 = 1186
 func TestCarriedOnPaper(t *testing.T) {
-	result := func(tool string, args map[string]any) sessions.Step {
-		return sessions.Step{Kind: sessions.Result, ID: "q", Tool: tool, Args: args, Out: "text"}
+	result := func(tool string, args map[string]any) Step {
+		return Step{Kind: Result, ID: "q", Tool: tool, Args: args, Out: "text"}
 	}
 	recover := result("Bash", map[string]any{"command": "mcp-pruner recover prn_1"})
 	again := result("Read", map[string]any{"file_path": "/r/a.go"})
-	compact := sessions.Step{Kind: sessions.Compact}
+	compact := Step{Kind: Compact}
 	for name, c := range map[string]struct {
-		early, late []sessions.Step // before call 2, with 200 tokens each, and before call 3, with 100
+		early, late []Step // before call 2, with 200 tokens each, and before call 3, with 100
 		rereads     float64
 	}{
-		"recover":                    {early: []sessions.Step{recover}, rereads: 1321},
-		"the file":                   {late: []sessions.Step{again}, rereads: 1186},
-		"both":                       {early: []sessions.Step{recover}, late: []sessions.Step{again}, rereads: 1321 + 1186},
-		"another id":                 {early: []sessions.Step{result("Bash", map[string]any{"command": "mcp-pruner recover prn_2"})}},
-		"another file":               {late: []sessions.Step{result("Read", map[string]any{"file_path": "/r/b.go"})}},
-		"an edit of the file":        {late: []sessions.Step{result("Edit", map[string]any{"file_path": "/r/a.go", "old_string": "a", "new_string": "b"})}},
-		"the file, after compaction": {late: []sessions.Step{compact, again}},
+		"recover":                    {early: []Step{recover}, rereads: 1321},
+		"the file":                   {late: []Step{again}, rereads: 1186},
+		"both":                       {early: []Step{recover}, late: []Step{again}, rereads: 1321 + 1186},
+		"another id":                 {early: []Step{result("Bash", map[string]any{"command": "mcp-pruner recover prn_2"})}},
+		"another file":               {late: []Step{result("Read", map[string]any{"file_path": "/r/b.go"})}},
+		"an edit of the file":        {late: []Step{result("Edit", map[string]any{"file_path": "/r/a.go", "old_string": "a", "new_string": "b"})}},
+		"the file, after compaction": {late: []Step{compact, again}},
 	} {
 		steps := paper()
 		steps[1].ID = "r"
@@ -231,8 +230,8 @@ func TestBillOfEachClient(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var bills []float64
-			require.NoError(t, sessions.Read(t.Context(), "s.jsonl", strings.NewReader(c.lines+"\n"), func(s sessions.Session) error {
-				b := New(s, PricesOf(s))
+			require.NoError(t, Read(t.Context(), "s.jsonl", strings.NewReader(c.lines+"\n"), func(s Session) error {
+				b := NewBill(s, PricesOf(s))
 				assert.True(t, b.Measured)
 				bills = append(bills, b.Total)
 				return nil
@@ -250,7 +249,7 @@ func TestPlaceholdersOnPaper(t *testing.T) {
 	for counted, want := range map[int]int{1: n, n/2 - 1: n, n / 2: n / 2, 3 * n: 3 * n} {
 		steps := paper()
 		steps[0].Usage.Output = counted
-		steps = slices.Insert(steps, 1, sessions.Step{Kind: sessions.Say, Text: text})
+		steps = slices.Insert(steps, 1, Step{Kind: Say, Text: text})
 		b := billed(steps)
 		assert.Equal(t, want, b.Calls[0].Usage.Output, "counted %d", counted)
 		assert.Equal(t, want != counted, b.Guessed == 1)
@@ -263,6 +262,6 @@ func TestOverrideOfPrices(t *testing.T) {
 	require.NoError(t, err)
 	p := o.On(DefaultPrices)
 	assert.Equal(t, Prices{Input: 1, CacheWrite: 1.25, CacheRead: 0.25, Output: 4, CacheHour: 2}, p)
-	assert.Equal(t, DefaultPrices, Override(nil).On(DefaultPrices))
+	assert.Equal(t, DefaultPrices, PriceOverride(nil).On(DefaultPrices))
 	assert.Equal(t, "input 1, cache write 1.25, cache read 0.25, output 4, write for an hour 2", p.String())
 }

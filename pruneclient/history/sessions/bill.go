@@ -1,12 +1,9 @@
-// Package bill computes what a session cost, and what one token of each of its results cost. docs/evidence/BILL.md explains the
-// formula.
-package bill
+package sessions
 
 import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -19,27 +16,27 @@ const TurnTokens = 150
 
 // Bill is one session with its costs.
 type Bill struct {
-	Session  sessions.Session
+	Session  Session
 	Prices   Prices
 	Measured bool    // usage is from the API; otherwise it is modelled from the texts
 	Guessed  int     // measured calls whose output the transcript gives as a placeholder; it is modelled from the texts
 	Total    float64 // price of the whole session, in fresh input tokens
 	Input    float64 // the part of total for all prompts
-	Calls    []ModelCall
-	Results  []Result
+	Calls    []modelCall
+	Results  []ResultCost
 }
 
-// ModelCall is one call of the model.
-type ModelCall struct {
-	Usage   sessions.Usage
+// modelCall is one call of the model.
+type modelCall struct {
+	Usage   Usage
 	Prompt  int // tokens of the prompt
 	Context int // number of the context; every compaction starts another one
 	Step    int
 	written int // tokens of the texts and tool calls of its answer
 }
 
-// Result is one tool result and the cost of carrying it.
-type Result struct {
+// ResultCost is one tool result and the cost of carrying it.
+type ResultCost struct {
 	Step   int // index of the session's step
 	Call   int // the first model call whose prompt contains it
 	Tokens int
@@ -48,8 +45,8 @@ type Result struct {
 	Parsed history.ToolCall
 }
 
-// New computes the bill of a session.
-func New(s sessions.Session, prices Prices) *Bill {
+// NewBill computes the bill of a session.
+func NewBill(s Session, prices Prices) *Bill {
 	b := &Bill{Session: s, Prices: prices, Measured: s.Measured()}
 	b.addCalls()
 	for i := range b.Calls {
@@ -77,25 +74,25 @@ func (b *Bill) addCalls() {
 	context := 0
 	for i, step := range b.Session.Steps {
 		switch step.Kind {
-		case sessions.Compact:
+		case Compact:
 			context++
 			model.compact()
-		case sessions.Call:
+		case Call:
 			usage := model.call(step.At)
 			if b.Measured {
 				usage = b.usageOf(step)
 			}
-			b.Calls = append(b.Calls, ModelCall{Usage: usage, Prompt: usage.Prompt(), Context: context, Step: i})
-		case sessions.Say, sessions.Use:
+			b.Calls = append(b.Calls, modelCall{Usage: usage, Prompt: usage.Prompt(), Context: context, Step: i})
+		case Say, Use:
 			n := OutputTokens(step)
 			model.answer(n)
 			if len(b.Calls) > 0 {
 				b.Calls[len(b.Calls)-1].written += n
 			}
-		case sessions.User, sessions.Attach:
+		case User, Attach:
 			model.prompted(tokens.Claude(step.Text))
-		case sessions.Result:
-			r := Result{Step: i, Call: len(b.Calls), Tokens: tokens.Claude(step.Out), Parsed: history.ParseCall(step.Tool, step.Args)}
+		case Result:
+			r := ResultCost{Step: i, Call: len(b.Calls), Tokens: tokens.Claude(step.Out), Parsed: history.ParseCall(step.Tool, step.Args)}
 			r.Kind = r.Parsed.Kind
 			model.prompted(r.Tokens)
 			b.Results = append(b.Results, r)
@@ -105,14 +102,14 @@ func (b *Bill) addCalls() {
 
 // usageOf returns the usage of a measured session's call. One that was interrupted has none: it read what the call before it
 // had sent.
-func (b *Bill) usageOf(call sessions.Step) sessions.Usage {
+func (b *Bill) usageOf(call Step) Usage {
 	switch {
 	case call.Usage != nil:
 		return *call.Usage
 	case len(b.Calls) > 0:
-		return sessions.Usage{CacheRead: b.Calls[len(b.Calls)-1].Prompt}
+		return Usage{CacheRead: b.Calls[len(b.Calls)-1].Prompt}
 	}
-	return sessions.Usage{}
+	return Usage{}
 }
 
 // WeightFrom returns the price of one token that entered the prompt at model call from and stayed until the
@@ -167,14 +164,14 @@ const cacheLife = 5 * time.Minute
 func (m *usageModel) prompted(n int) { m.prompt += n }
 func (m *usageModel) answer(n int)   { m.output += n }
 
-func (m *usageModel) call(at time.Duration) sessions.Usage {
+func (m *usageModel) call(at time.Duration) Usage {
 	if at > 0 && at-m.at > cacheLife {
 		m.cached = 0
 	}
 	m.at = at
 	m.prompt += m.output
 	m.output = 0
-	u := sessions.Usage{CacheRead: m.cached, CacheWrite: m.prompt - m.cached}
+	u := Usage{CacheRead: m.cached, CacheWrite: m.prompt - m.cached}
 	m.cached = m.prompt
 	return u
 }
@@ -186,7 +183,7 @@ func (m *usageModel) compact() {
 }
 
 // OutputTokens returns the tokens of a step of the model's answer.
-func OutputTokens(step sessions.Step) int {
+func OutputTokens(step Step) int {
 	n := tokens.Claude(step.Text) + tokens.Claude(step.Think)
 	for name, value := range step.Args {
 		n += 3 + tokens.Claude(name)

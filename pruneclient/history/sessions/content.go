@@ -1,13 +1,12 @@
-package bill
+package sessions
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// By is a price split by what is paid for.
-type By struct {
+// SplitPrice is a price split by what is paid for.
+type SplitPrice struct {
 	Fresh  float64 `json:"fresh"`
 	Write  float64 `json:"write"`
 	Again  float64 `json:"again"` // written once more, or sent fresh, because the cache had expired
@@ -16,42 +15,42 @@ type By struct {
 }
 
 // Plus returns the sum of two prices.
-func (a By) Plus(b By) By {
-	return By{a.Fresh + b.Fresh, a.Write + b.Write, a.Again + b.Again, a.Read + b.Read, a.Output + b.Output}
+func (a SplitPrice) Plus(b SplitPrice) SplitPrice {
+	return SplitPrice{a.Fresh + b.Fresh, a.Write + b.Write, a.Again + b.Again, a.Read + b.Read, a.Output + b.Output}
 }
 
 // Times returns a price times a factor.
-func (a By) Times(n float64) By {
-	return By{a.Fresh * n, a.Write * n, a.Again * n, a.Read * n, a.Output * n}
+func (a SplitPrice) Times(n float64) SplitPrice {
+	return SplitPrice{a.Fresh * n, a.Write * n, a.Again * n, a.Read * n, a.Output * n}
 }
 
 // Sum returns the whole price.
-func (a By) Sum() float64 { return a.Fresh + a.Write + a.Again + a.Read + a.Output }
+func (a SplitPrice) Sum() float64 { return a.Fresh + a.Write + a.Again + a.Read + a.Output }
 
 // The contents of a bill beside "result: TOOL" and "attached: TYPE".
 const (
-	Prefix    = "fixed prefix"
-	Summary   = "summary after a compaction"
-	EditArgs  = "arguments of edits"
-	OtherArgs = "arguments of other calls"
-	Words     = "the agent's words"
-	Thinking  = "thinking"
-	Person    = "the user"
-	Unknown   = "unknown" // in the API's usage, but not in the transcript; below 0 where the texts were estimated too large
+	Prefix      = "fixed prefix"
+	summaryText = "summary after a compaction"
+	editArgs    = "arguments of edits"
+	otherArgs   = "arguments of other calls"
+	answerWords = "the agent's words"
+	thinking    = "thinking"
+	person      = "the user"
+	unknown     = "unknown" // in the API's usage, but not in the transcript; below 0 where the texts were estimated too large
 )
 
 // Contents splits the bill by content and price. What the transcript does not show is Unknown, not spread over the rest. prefix
 // is the size of the fixed prefix in tokens.
-func (b *Bill) Contents() (by map[string]By, prefix int) {
-	c := contents{Bill: b, by: map[string]By{}, pending: map[string]int{}}
+func (b *Bill) Contents() (by map[string]SplitPrice, prefix int) {
+	c := contents{Bill: b, by: map[string]SplitPrice{}, pending: map[string]int{}}
 	for _, step := range b.Session.Steps {
 		c.take(step)
 	}
-	rest, writes := By{}, false
+	rest, writes := SplitPrice{}, false
 	for i, call := range b.Calls {
 		u := call.Usage
 		writes = writes || u.CacheWrite > 0
-		rest = rest.Plus(By{
+		rest = rest.Plus(SplitPrice{
 			Fresh: float64(u.Input) * b.Prices.Input, Write: float64(u.CacheWrite) * b.WritePrice(i),
 			Read: float64(u.CacheRead) * b.Prices.CacheRead, Output: float64(u.Output) * b.Prices.Output,
 		})
@@ -63,37 +62,37 @@ func (b *Bill) Contents() (by map[string]By, prefix int) {
 	if rest.Fresh, rest.Write, rest.Again = sent, 0, 0; writes {
 		rest.Fresh, rest.Write = 0, sent
 	}
-	c.by[Unknown] = c.by[Unknown].Plus(rest)
+	c.by[unknown] = c.by[unknown].Plus(rest)
 	return c.by, c.prefix
 }
 
 type contents struct {
 	*Bill
-	by      map[string]By
+	by      map[string]SplitPrice
 	pending map[string]int // tokens that the next call sends for the first time
 	calls   int
 	prefix  int
 }
 
-func (c *contents) take(step sessions.Step) {
+func (c *contents) take(step Step) {
 	switch step.Kind {
-	case sessions.User:
-		c.pending[Person] += tokens.Claude(step.Text)
-	case sessions.Attach:
+	case User:
+		c.pending[person] += tokens.Claude(step.Text)
+	case Attach:
 		c.pending["attached: "+step.Type] += tokens.Claude(step.Text)
-	case sessions.Result:
+	case Result:
 		c.pending["result: "+step.Tool] += tokens.Claude(step.Out)
-	case sessions.Compact:
+	case Compact:
 		c.pending = map[string]int{}
-	case sessions.Call:
+	case Call:
 		c.call()
-	case sessions.Say:
-		c.written(Words, tokens.Claude(step.Text))
-		c.output(Thinking, tokens.Claude(step.Think))
-	case sessions.Use:
-		content := OtherArgs
+	case Say:
+		c.written(answerWords, tokens.Claude(step.Text))
+		c.output(thinking, tokens.Claude(step.Think))
+	case Use:
+		content := otherArgs
 		if kind := history.ParseCall(step.Tool, step.Args).Kind; kind == history.Edit || kind == history.Write {
-			content = EditArgs
+			content = editArgs
 		}
 		c.written(content, OutputTokens(step))
 	}
@@ -114,7 +113,7 @@ func (c *contents) output(content string, n int) {
 	if call.Usage.Output < call.written {
 		n = n * call.Usage.Output / call.written
 	}
-	c.by[content] = c.by[content].Plus(By{Output: float64(n) * c.Prices.Output})
+	c.by[content] = c.by[content].Plus(SplitPrice{Output: float64(n) * c.Prices.Output})
 }
 
 // call bills what a call sends for the first time, for as long as it stays. The rest of a context's first prompt is the
@@ -139,26 +138,26 @@ func (c *contents) call() {
 	read := min(prefix, c.Calls[i].Usage.CacheRead)
 	later := c.weight(i, true)
 	entry := c.entry(i)
-	c.by[Prefix] = c.by[Prefix].Plus(later.Times(float64(prefix))).Plus(By{Read: float64(read) * c.Prices.CacheRead}).Plus(entry.Times(float64(prefix - read)))
+	c.by[Prefix] = c.by[Prefix].Plus(later.Times(float64(prefix))).Plus(SplitPrice{Read: float64(read) * c.Prices.CacheRead}).Plus(entry.Times(float64(prefix - read)))
 	if summary := rest - prefix; summary > 0 {
-		c.by[Summary] = c.by[Summary].Plus(c.weight(i, false).Times(float64(summary)))
+		c.by[summaryText] = c.by[summaryText].Plus(c.weight(i, false).Times(float64(summary)))
 	}
 }
 
 // entry returns the price of a token that a call sends for the first time.
-func (c *contents) entry(call int) By {
+func (c *contents) entry(call int) SplitPrice {
 	u := c.Calls[call].Usage
 	fresh := 0.0
 	if sent := u.Input + u.CacheWrite; sent > 0 {
 		fresh = float64(u.Input) / float64(sent)
 	}
-	return By{Fresh: fresh * c.Prices.Input, Write: (1 - fresh) * c.WritePrice(call)}
+	return SplitPrice{Fresh: fresh * c.Prices.Input, Write: (1 - fresh) * c.WritePrice(call)}
 }
 
 // weight returns the price of a token that enters at a call and stays until the context ends: with its entry, or without it
 // for the prefix, which stands in front.
-func (c *contents) weight(from int, prefix bool) By {
-	w := By{}
+func (c *contents) weight(from int, prefix bool) SplitPrice {
+	w := SplitPrice{}
 	if !prefix {
 		w = c.entry(from)
 	}

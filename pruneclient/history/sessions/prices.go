@@ -1,4 +1,4 @@
-package bill
+package sessions
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -32,7 +31,7 @@ var (
 
 // PricesOf returns the prices of a session, by the name of its model. A session that names none but reads from a cache that
 // was never written to is OpenAI's.
-func PricesOf(s sessions.Session) Prices {
+func PricesOf(s Session) Prices {
 	model := strings.ToLower(s.Model())
 	switch {
 	case strings.Contains(model, "claude"):
@@ -44,7 +43,7 @@ func PricesOf(s sessions.Session) Prices {
 	}
 	wrote, read := 0, 0
 	for _, step := range s.Steps {
-		if step.Kind == sessions.Call && step.Usage != nil {
+		if step.Kind == Call && step.Usage != nil {
 			wrote, read = wrote+step.Usage.CacheWrite, read+step.Usage.CacheRead
 		}
 	}
@@ -54,8 +53,8 @@ func PricesOf(s sessions.Session) Prices {
 	return DefaultPrices
 }
 
-// Override holds the prices that the user sets, by their names in --prices.
-type Override map[string]float64
+// PriceOverride holds the prices that the user sets, by their names in --prices.
+type PriceOverride map[string]float64
 
 var priceNames = map[string]func(*Prices) *float64{
 	"input":       func(p *Prices) *float64 { return &p.Input },
@@ -66,7 +65,7 @@ var priceNames = map[string]func(*Prices) *float64{
 }
 
 // On returns prices with the override applied.
-func (o Override) On(p Prices) Prices {
+func (o PriceOverride) On(p Prices) Prices {
 	for name, price := range o {
 		*priceNames[name](&p) = price
 		p.Provider = ""
@@ -75,8 +74,8 @@ func (o Override) On(p Prices) Prices {
 }
 
 // ParsePrices parses "input=1,cache_write=1.25,cache_read=0.1,output=5". Missing prices are those of the provider.
-func ParsePrices(s string) (Override, error) {
-	o := Override{}
+func ParsePrices(s string) (PriceOverride, error) {
+	o := PriceOverride{}
 	for item := range strings.SplitSeq(s, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			continue
