@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -13,7 +12,7 @@ import (
 // prefixFacts collects them. A sub-agent's prefix is another one, which is not known.
 func (f *Figures) prefixFacts() prefixFacts {
 	s := f.Session
-	facts := prefixFacts{Facts: prefix.FactsOf(s)}
+	facts := prefixFacts{Facts: sessions.FactsOf(s)}
 	if !subAgent(s) {
 		facts.parts = f.listed()
 		for _, p := range facts.parts {
@@ -26,7 +25,7 @@ func (f *Figures) prefixFacts() prefixFacts {
 		if step.Kind == sessions.Call {
 			call++
 		}
-		for _, p := range prefix.CalledBy(step) {
+		for _, p := range sessions.CalledBy(step) {
 			facts.called = append(facts.called, calledPart{p, max(call, 0)})
 		}
 	}
@@ -46,7 +45,7 @@ func (f *Figures) listed() []standing {
 		if step.Kind == sessions.Call {
 			call++
 		}
-		for _, p := range prefix.ListedIn(step) {
+		for _, p := range sessions.ListedIn(step) {
 			key := [2]string{string(p.Kind), p.Name}
 			i, ok := at[key]
 			if !ok {
@@ -66,7 +65,7 @@ func (f *Figures) defined() []standing {
 	}
 	perToken := f.contents[sessions.Prefix].Sum() / float64(f.prefixTokens)
 	var parts []standing
-	for _, p := range prefix.Defined(f.Session) {
+	for _, p := range sessions.DefinedParts(f.Session) {
 		parts = append(parts, standing{Part: p, price: float64(p.Tokens) * perToken})
 	}
 	return parts
@@ -74,7 +73,7 @@ func (f *Figures) defined() []standing {
 
 // chooseContexts evaluates the policy context: before each session of a project, what the sessions before it did not use is
 // switched off.
-func chooseContexts(list []*Figures, rule prefix.Rule) {
+func chooseContexts(list []*Figures, rule sessions.PrefixRule) {
 	projects := map[string][]*Figures{}
 	var order []string
 	for _, f := range list {
@@ -92,7 +91,7 @@ func chooseContexts(list []*Figures, rule prefix.Rule) {
 			}
 			return a.Session.Begun.Compare(b.Session.Begun)
 		})
-		use := prefix.NewUse()
+		use := sessions.NewPartUse()
 		for _, f := range one {
 			f.context(rule, use)
 			use.AddFacts(f.facts.Facts)
@@ -103,8 +102,8 @@ func chooseContexts(list []*Figures, rule prefix.Rule) {
 // context computes the outcome of the policy context. use counts the sessions before. A session that calls what is switched off
 // pays a turn, and everything is written to the cache once more, because the definitions stand in front; that part then saves
 // nothing in this session.
-func (f *Figures) context(rule prefix.Rule, use *prefix.Use) {
-	parts := make([]prefix.Part, len(f.facts.parts))
+func (f *Figures) context(rule sessions.PrefixRule, use *sessions.PartUse) {
+	parts := make([]sessions.Part, len(f.facts.parts))
 	for i, p := range f.facts.parts {
 		parts[i] = p.Part
 	}
@@ -153,7 +152,7 @@ func (f *Figures) PrefixSaving() PrefixSaving {
 	s := PrefixSaving{Earlier: f.facts.earlier, Off: o.gone, Net: o.Net(1), Bill: f.Total, Hurt: o.hurt, Prefix: f.facts.listed + f.contents[sessions.Prefix].Sum()}
 	for _, p := range f.facts.parts {
 		s.Known += p.price
-		if prefix.Fixed(p.Part) != "" {
+		if sessions.FixedReason(p.Part) != "" {
 			continue
 		}
 		s.Movable += p.price
@@ -165,9 +164,9 @@ func (f *Figures) PrefixSaving() PrefixSaving {
 }
 
 // calls returns the last model call that calls a part; a server's instructions belong to its tools.
-func (f *Figures) calls(p prefix.Part) (call int, ok bool) {
+func (f *Figures) calls(p sessions.Part) (call int, ok bool) {
 	for _, c := range f.facts.called {
-		if prefix.Same(c.Part, p) || p.Kind == prefix.Other && c.Server == p.Server {
+		if sessions.SamePart(c.Part, p) || p.Kind == sessions.OtherPart && c.Server == p.Server {
 			call, ok = c.call, true
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -43,7 +42,7 @@ func TestContextOnPaper(t *testing.T) {
 	}
 	other := listing(t, "other", 20, false)
 	other.Session.Project = "/other"
-	chooseContexts(append(list, other), prefix.Standard())
+	chooseContexts(append(list, other), sessions.StandardRule())
 	tokens := float64(list[0].facts.parts[0].Tokens)
 	require.Greater(t, tokens, 150.0)
 	for _, f := range list {
@@ -80,7 +79,7 @@ func TestDefinitionsInThePrefix(t *testing.T) {
 	}
 	parts := defined("s")
 	require.Len(t, parts, 20)
-	assert.Equal(t, prefix.Part{Kind: prefix.Tool, Name: "AskUserQuestion", Tokens: 1058}, parts[0].Part)
+	assert.Equal(t, sessions.Part{Kind: sessions.ToolPart, Name: "AskUserQuestion", Tokens: 1058}, parts[0].Part)
 	assert.InDelta(t, 1058*(2000*1.25+10+2010*.3)/2010, parts[0].price, 1e-6)
 	assert.Empty(t, defined("s/agent"))
 }
@@ -119,8 +118,8 @@ func explainAddsUp(t *testing.T, s sessions.Session, saving ...Policy) {
 	t.Helper()
 	f, err := compute(t.Context(), s, Settings{Policies: everyPolicy}, everyPolicy)
 	require.NoError(t, err)
-	chooseContexts([]*Figures{f}, prefix.Standard())
-	f.facts.parts = []standing{{Part: prefix.Part{Kind: prefix.Tool, Name: "Workflow", Tokens: 1450}, price: 1234.5, gone: true}}
+	chooseContexts([]*Figures{f}, sessions.StandardRule())
+	f.facts.parts = []standing{{Part: sessions.Part{Kind: sessions.ToolPart, Name: "Workflow", Tokens: 1450}, price: 1234.5, gone: true}}
 	f.outcomes[Context] = Outcome{Gross: 1234.5, gone: 1450, hurt: true, Misses: 77.25, Wide: 77.25, Missed: 1, Turns: 1, again: 9}
 	f.outcomes[All] = f.together()
 	var b strings.Builder

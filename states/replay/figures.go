@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
@@ -34,7 +33,7 @@ type cleared struct {
 
 // prefixFacts are the facts about a session that the policy context needs. They are kept for every session of a project.
 type prefixFacts struct {
-	prefix.Facts
+	sessions.Facts
 	parts  []standing
 	called []calledPart
 
@@ -44,14 +43,14 @@ type prefixFacts struct {
 
 // standing is a part of the fixed prefix whose size is known.
 type standing struct {
-	prefix.Part
+	sessions.Part
 	price float64 // over the session
 	gone  bool
 }
 
 // calledPart is a part that a session called, at the model call with an index.
 type calledPart struct {
-	prefix.Part
+	sessions.Part
 	call int
 }
 

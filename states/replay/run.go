@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
@@ -26,7 +25,7 @@ func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 	}
 	c.report.Skipped = skipped
 	if s.choosesContext() {
-		chooseContexts(r.order, cmp.Or(s.Rule, prefix.Standard()))
+		chooseContexts(r.order, cmp.Or(s.Rule, sessions.StandardRule()))
 	}
 	explained := r.collect(c)
 	if c.report.Sessions == 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
@@ -57,7 +56,7 @@ type Experiment struct {
 	Asks    func(r sessions.ResultCost, careful bool) bool
 	Defined bool // count no definitions of this program's tools, as if they took the place of the client's
 
-	Rule prefix.Rule // by which the policy context chooses; zero: the standard one
+	Rule sessions.PrefixRule // by which the policy context chooses; zero: the standard one
 }
 
 // try runs the pruner over a session as the hook would have done and, if serve is set, as this program's server would.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
@@ -44,7 +44,7 @@ func evalContext(ctx context.Context, data, path string) error {
 
 // prefixRows writes a row for each repository of a set.
 func prefixRows(ctx context.Context, b *strings.Builder, f fixtures, one set) error {
-	byRepository, err := prefixSavings(ctx, f, one, prefix.Standard())
+	byRepository, err := prefixSavings(ctx, f, one, sessions.StandardRule())
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func prefixRows(ctx context.Context, b *strings.Builder, f fixtures, one set) er
 }
 
 // prefixSavings returns what the policy context does by a rule to each session of a set, by repository.
-func prefixSavings(ctx context.Context, f fixtures, one set, rule prefix.Rule) (map[string][]replay.PrefixSaving, error) {
+func prefixSavings(ctx context.Context, f fixtures, one set, rule sessions.PrefixRule) (map[string][]replay.PrefixSaving, error) {
 	byRepository := map[string][]replay.PrefixSaving{}
 	s, err := f.settings(one, replay.Experiment{Rule: rule}, replay.Context)
 	if err != nil {
@@ -70,7 +70,7 @@ func prefixSavings(ctx context.Context, f fixtures, one set, rule prefix.Rule) (
 }
 
 // isJudged reports whether a session has parts of known size and as many earlier ones as a choice needs.
-func isJudged(s replay.PrefixSaving) bool { return s.Earlier >= prefix.MinSeen && s.Known > 0 }
+func isJudged(s replay.PrefixSaving) bool { return s.Earlier >= sessions.MinSeen && s.Known > 0 }
 
 // prefixRow returns the row of a repository.
 func prefixRow(set, repository string, all []replay.PrefixSaving) string {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
@@ -18,24 +18,24 @@ have, and what share of the sessions may have used it.
 `
 
 // rules are the bounds that are compared.
-func rules() (list []prefix.Rule) {
-	for _, seen := range []int{5, prefix.MinSeen, 20} {
-		for _, tokens := range []int{50, prefix.MinTokens, 500} {
-			list = append(list, prefix.Rule{Tokens: tokens, Seen: seen, Late: prefix.LateSeen})
+func rules() (list []sessions.PrefixRule) {
+	for _, seen := range []int{5, sessions.MinSeen, 20} {
+		for _, tokens := range []int{50, sessions.MinPartTokens, 500} {
+			list = append(list, sessions.PrefixRule{Tokens: tokens, Seen: seen, Late: sessions.LateSeen})
 		}
 	}
 	for _, rare := range []float64{0.02, 0.05, 0.1} {
-		rule := prefix.Standard()
+		rule := sessions.StandardRule()
 		rule.Rare = rare
 		list = append(list, rule)
 	}
-	return append(list, prefix.Rule{Tokens: prefix.MinTokens, Seen: prefix.MinSeen, Late: prefix.MinSeen})
+	return append(list, sessions.PrefixRule{Tokens: sessions.MinPartTokens, Seen: sessions.MinSeen, Late: sessions.MinSeen})
 }
 
 // rulesTable compares the bounds of the rule, on the sessions that are judged by the standard ones.
 func rulesTable(ctx context.Context, f fixtures) (string, error) {
 	with := map[string]bool{} // the sets that have such sessions
-	all := func(rule prefix.Rule) (sum replay.PrefixSaving, judged, hurt int, err error) {
+	all := func(rule sessions.PrefixRule) (sum replay.PrefixSaving, judged, hurt int, err error) {
 		for _, one := range sets {
 			if have, known := with[one.name]; known && !have {
 				continue
@@ -73,7 +73,7 @@ func rulesTable(ctx context.Context, f fixtures) (string, error) {
 		ideal = sum
 		row := []string{fmt.Sprint(rule.Seen), fmt.Sprint(rule.Late), fmt.Sprint(rule.Tokens), fmt.Sprintf("%.0f %%", 100*rule.Rare),
 			share(sum.Net, sum.Bill), share(sum.Net, sum.Known), share(float64(hurt), float64(judged))}
-		if rule == prefix.Standard() {
+		if rule == sessions.StandardRule() {
 			for i := range row {
 				row[i] = "**" + row[i] + "**"
 			}

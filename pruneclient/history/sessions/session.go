@@ -1,5 +1,8 @@
 // Package sessions reads records of agents' sessions: transcripts of Claude Code and Codex, and collections
-// of sessions as JSON lines. It converts all of them into the same steps.
+// of sessions as JSON lines. It converts all of them into the same steps, computes from these what a session
+// cost and what one token of each of its results cost (docs/BILL.md), and decides what could go from the fixed
+// prefix of its prompts: from everything that stands before the user's first word and is paid for with every
+// call.
 package sessions
 
 import (

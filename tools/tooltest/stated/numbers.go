@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// A holder is what holds numbers of a page: a sentence of a stated_test.go, or an entry of testdata/numbers.txt.
+// A holder is what holds numbers of a page: a sentence of a file *stated_test.go, or an entry of testdata/numbers.txt.
 type holder struct {
 	page string
 	// text is a sentence with %s for the number, or a phrase of the page; a phrase with a sum is the beginning of a block.
@@ -28,10 +28,10 @@ type holder struct {
 	sentence bool
 }
 
-// sentences returns what the stated_test.go files below the folder say.
+// sentences returns what the *stated_test.go files below the folder say.
 func sentences(top string) (all []holder, err error) {
 	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() != "stated_test.go" {
+		if err != nil || d.IsDir() || !strings.HasSuffix(d.Name(), "stated_test.go") {
 			return err
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

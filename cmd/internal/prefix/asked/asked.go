@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -54,7 +54,7 @@ func For(ctx context.Context, lookup func(string) (string, bool)) (list []Again)
 }
 
 // wanted reports whether a call was of the thing. Another tool that went with its switch counts as the thing, too.
-func wanted(o change.Off, called []prefix.Part) bool {
+func wanted(o change.Off, called []sessions.Part) bool {
 	for _, p := range called {
 		switch {
 		case o.Kind == "server":

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -171,7 +171,7 @@ func (p Project) Reachable() error {
 
 // Decided returns who decided that a part stands in the prefix: an administrator or the project, for all who work on it; ""
 // for the user.
-func (p Project) Decided(part prefix.Part) string {
+func (p Project) Decided(part sessions.Part) string {
 	_, shared, managed := p.files()
 	for _, path := range managed {
 		if p.decides(p.settings(path), part) {
@@ -184,7 +184,7 @@ func (p Project) Decided(part prefix.Part) string {
 		}
 		for _, name := range []string{part.Name, part.Name + ".md", part.Name + ".toml"} {
 			inner := filepath.Join(path, filepath.Base(name))
-			if _, err := os.Stat(inner); err == nil && (part.Kind == prefix.Skill || part.Kind == prefix.Agent) {
+			if _, err := os.Stat(inner); err == nil && (part.Kind == sessions.SkillPart || part.Kind == sessions.AgentPart) {
 				return inner
 			}
 		}
@@ -193,7 +193,7 @@ func (p Project) Decided(part prefix.Part) string {
 }
 
 // decides reports whether settings name a part, or set what would switch it off.
-func (p Project) decides(settings map[string]any, part prefix.Part) bool {
+func (p Project) decides(settings map[string]any, part sessions.Part) bool {
 	if s := p.Client.Prefix.Switch(agent.Thing{Kind: string(part.Kind), Name: part.Name, Server: part.Server}); s != nil && !s.List {
 		if agent.ValueAt(settings, s.Path...) != nil {
 			return true
@@ -203,7 +203,7 @@ func (p Project) decides(settings map[string]any, part prefix.Part) bool {
 }
 
 // mentions reports whether settings name a part or its server, in a key, a value, or a rule such as Name(...).
-func mentions(value any, part prefix.Part) bool {
+func mentions(value any, part sessions.Part) bool {
 	is := func(text string) bool {
 		rule, _, _ := strings.Cut(text, "(")
 		return text == part.Name || rule == part.Name || part.Server != "" && (text == part.Server || strings.HasPrefix(text, "mcp__"+part.Server))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -72,16 +72,16 @@ func TestWhoDecided(t *testing.T) {
 	put(t, "---\n", p.Folder, ".claude", "skills", "plot", "SKILL.md")
 	put(t, "---\n", p.Folder, ".claude", "agents", "helper.md")
 	for _, c := range []struct {
-		part prefix.Part
+		part sessions.Part
 		want string
 	}{
-		{prefix.Part{Kind: prefix.Tool, Name: "Workflow"}, filepath.Join(home, "managed.json")},
-		{prefix.Part{Kind: prefix.Tool, Name: "mcp__shared__find", Server: "shared"}, filepath.Join(p.Folder, ".mcp.json")},
-		{prefix.Part{Kind: prefix.Skill, Name: "plot"}, filepath.Join(p.Folder, ".claude", "skills", "plot")},
-		{prefix.Part{Kind: prefix.Agent, Name: "helper"}, filepath.Join(p.Folder, ".claude", "agents", "helper.md")},
-		{prefix.Part{Kind: prefix.Tool, Name: "helper"}, ""},
-		{prefix.Part{Kind: prefix.Skill, Name: "../../.mcp.json"}, ""},
-		{prefix.Part{Kind: prefix.Skill, Name: "other"}, ""},
+		{sessions.Part{Kind: sessions.ToolPart, Name: "Workflow"}, filepath.Join(home, "managed.json")},
+		{sessions.Part{Kind: sessions.ToolPart, Name: "mcp__shared__find", Server: "shared"}, filepath.Join(p.Folder, ".mcp.json")},
+		{sessions.Part{Kind: sessions.SkillPart, Name: "plot"}, filepath.Join(p.Folder, ".claude", "skills", "plot")},
+		{sessions.Part{Kind: sessions.AgentPart, Name: "helper"}, filepath.Join(p.Folder, ".claude", "agents", "helper.md")},
+		{sessions.Part{Kind: sessions.ToolPart, Name: "helper"}, ""},
+		{sessions.Part{Kind: sessions.SkillPart, Name: "../../.mcp.json"}, ""},
+		{sessions.Part{Kind: sessions.SkillPart, Name: "other"}, ""},
 	} {
 		require.Equal(t, c.want, p.Decided(c.part), c.part.Name)
 	}
@@ -96,9 +96,9 @@ func TestASwitchThatIsSet(t *testing.T) {
 	p := Project{Client: &c, Folder: filepath.Join(home, "p"), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
 	put(t, "[features]\ngoals = true\n", managed)
 	put(t, "[features]\nmulti_agent = true\n", p.Folder, ".codex", "config.toml")
-	require.Equal(t, managed, p.Decided(prefix.Part{Kind: prefix.Tool, Name: "update_goal"}))
-	require.Equal(t, filepath.Join(p.Folder, ".codex", "config.toml"), p.Decided(prefix.Part{Kind: prefix.Tool, Name: "multi_agent_v1__spawn_agent"}))
-	require.Empty(t, p.Decided(prefix.Part{Kind: prefix.Tool, Name: "web_search"}))
+	require.Equal(t, managed, p.Decided(sessions.Part{Kind: sessions.ToolPart, Name: "update_goal"}))
+	require.Equal(t, filepath.Join(p.Folder, ".codex", "config.toml"), p.Decided(sessions.Part{Kind: sessions.ToolPart, Name: "multi_agent_v1__spawn_agent"}))
+	require.Empty(t, p.Decided(sessions.Part{Kind: sessions.ToolPart, Name: "web_search"}))
 	require.NoError(t, p.Reachable())
 	put(t, "model_provider = \"other\"\n", managed)
 	require.ErrorContains(t, p.Reachable(), managed+" sets model_provider, and nothing wins over it")

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
@@ -33,10 +33,10 @@ type Off struct {
 }
 
 // In reports whether a prefix still has the thing: of a server, one of its tools.
-func (o Off) In(parts []prefix.Part) bool {
-	return slices.ContainsFunc(parts, func(p prefix.Part) bool {
+func (o Off) In(parts []sessions.Part) bool {
+	return slices.ContainsFunc(parts, func(p sessions.Part) bool {
 		if o.Kind == "server" {
-			return p.Kind == prefix.Tool && p.Server == o.Name
+			return p.Kind == sessions.ToolPart && p.Server == o.Name
 		}
 		return string(p.Kind) == o.Kind && p.Name == o.Name
 	})

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Part is a part of the prefix.
 type Part struct {
-	prefix.Part
+	sessions.Part
 	Sections []Section `json:"sections,omitempty"` // of a memory file
 }
 
@@ -40,21 +40,21 @@ func Of(c *agent.Client, r Request, servers []string, prompt string) (Prefix, er
 	var whole strings.Builder
 	for _, text := range content.system {
 		whole.WriteString(text)
-		p.split(c, servers, prefix.System, "system prompt", text)
+		p.split(c, servers, sessions.SystemPart, "system prompt", text)
 	}
 	for _, t := range content.tools {
 		whole.WriteString(t.defined())
 		t.Description = p.takeListed(c, servers, t.Description, quotedTokens)
-		p.add(Part{Part: prefix.Part{Kind: prefix.Tool, Name: t.Name, Server: serverOf(c, t, servers), Tokens: tokens.EstimateAll(t.defined())}})
+		p.add(Part{Part: sessions.Part{Kind: sessions.ToolPart, Name: t.Name, Server: serverOf(c, t, servers), Tokens: tokens.EstimateAll(t.defined())}})
 	}
 	for _, text := range content.texts {
 		text = without(text, prompt)
 		whole.WriteString(text)
-		p.split(c, servers, prefix.Other, messages, text)
+		p.split(c, servers, sessions.OtherPart, messages, text)
 	}
 	for _, block := range content.rest {
 		whole.WriteString(block)
-		p.add(Part{Part: prefix.Part{Kind: prefix.Other, Name: messages, Tokens: tokens.EstimateAll(block)}})
+		p.add(Part{Part: sessions.Part{Kind: sessions.OtherPart, Name: messages, Tokens: tokens.EstimateAll(block)}})
 	}
 	p.Tokens = tokens.EstimateAll(whole.String())
 	slices.SortStableFunc(p.Parts, func(a, b Part) int {
@@ -63,7 +63,7 @@ func Of(c *agent.Client, r Request, servers []string, prompt string) (Prefix, er
 	return p, nil
 }
 
-var order = []prefix.Kind{prefix.System, prefix.Tool, prefix.Memory, prefix.Skill, prefix.Agent, prefix.Other}
+var order = []sessions.PartKind{sessions.SystemPart, sessions.ToolPart, sessions.MemoryPart, sessions.SkillPart, sessions.AgentPart, sessions.OtherPart}
 
 // messages is the name of what the client writes into its first messages beside the listings.
 const messages = "messages"
@@ -95,9 +95,9 @@ type item struct {
 }
 
 // split adds the things that a text lists, and its rest as a part of a kind.
-func (p *Prefix) split(c *agent.Client, servers []string, kind prefix.Kind, name, text string) {
+func (p *Prefix) split(c *agent.Client, servers []string, kind sessions.PartKind, name, text string) {
 	if rest := p.takeListed(c, servers, text, tokens.EstimateAll); strings.TrimSpace(rest) != "" {
-		p.add(Part{Part: prefix.Part{Kind: kind, Name: name, Tokens: tokens.EstimateAll(rest)}})
+		p.add(Part{Part: sessions.Part{Kind: kind, Name: name, Tokens: tokens.EstimateAll(rest)}})
 	}
 }
 
@@ -122,13 +122,13 @@ func (p *Prefix) takeListed(c *agent.Client, servers []string, text string, coun
 		body := text[i.from:i.to]
 		i.part.Tokens = count(body)
 		switch i.part.Kind {
-		case prefix.Memory:
+		case sessions.MemoryPart:
 			i.part.Sections = sections(body)
-		case prefix.Tool:
+		case sessions.ToolPart:
 			i.part.Server = serverOf(c, tool{Name: i.part.Name}, servers)
-		case prefix.Other:
+		case sessions.OtherPart:
 			i.part.Server = i.part.Name
-		case prefix.Skill, prefix.Agent:
+		case sessions.SkillPart, sessions.AgentPart:
 			if plugin, _, ok := strings.Cut(i.part.Name, ":"); ok {
 				i.part.Server = plugin
 			}
@@ -148,7 +148,7 @@ func listed(l agent.Listing, text string) (items []item) {
 			if i+1 < len(starts) {
 				end = starts[i+1][0]
 			}
-			named := prefix.Part{Kind: prefix.Kind(l.Kind), Name: within[s[2]:s[3]]}
+			named := sessions.Part{Kind: sessions.PartKind(l.Kind), Name: within[s[2]:s[3]]}
 			items = append(items, item{region[0] + s[0], region[0] + end, Part{Part: named}})
 		}
 	}

@@ -3,7 +3,7 @@ package usage
 import (
 	"testing"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
@@ -11,9 +11,9 @@ import (
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/CONTEXT.md")
 	page.Says("of your sessions of the last %s days", "Days", Days)
-	page.Says("used, of at least %s, and", "prefix.MinSeen", prefix.MinSeen)
-	page.Says("at least %s tokens (", "prefix.MinTokens", prefix.MinTokens)
-	page.Says("(%s sessions for what", "prefix.LateSeen", prefix.LateSeen)
+	page.Says("used, of at least %s, and", "prefix.MinSeen", sessions.MinSeen)
+	page.Says("at least %s tokens (", "prefix.MinTokens", sessions.MinPartTokens)
+	page.Says("(%s sessions for what", "prefix.LateSeen", sessions.LateSeen)
 	page.Says("is about %s times that", "tokens.ClaudePerToken", tokens.ClaudePerToken)
 	page = stated.On(t, "testdata/help.txt")
 	page.Says("of your sessions of the last %s days", "Days", Days)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -20,7 +19,7 @@ const Days = 90
 
 // Usage counts the uses of parts in the sessions.
 type Usage struct {
-	*prefix.Use
+	*sessions.PartUse
 
 	Share float64 // of the bill that the fixed prefix cost, from 0 to 1; 0 if it is not known
 }
@@ -36,7 +35,7 @@ type Options struct {
 
 // Of reads the sessions of the last days. What cannot be read counts as nothing.
 func Of(ctx context.Context, o Options) (Usage, error) {
-	u := Usage{Use: prefix.NewUse()}
+	u := Usage{PartUse: sessions.NewPartUse()}
 	var prefixes, bills float64
 	err := o.each(ctx, func(s sessions.Session) {
 		u.Add(s)
@@ -53,8 +52,8 @@ func Of(ctx context.Context, o Options) (Usage, error) {
 }
 
 // Called returns the parts that the sessions called. Sessions that cannot be read are left out.
-func Called(ctx context.Context, o Options) (parts []prefix.Part) {
-	_ = o.each(ctx, func(s sessions.Session) { parts = append(parts, prefix.Called(s)...) })
+func Called(ctx context.Context, o Options) (parts []sessions.Part) {
+	_ = o.each(ctx, func(s sessions.Session) { parts = append(parts, sessions.CalledParts(s)...) })
 	return parts
 }
 

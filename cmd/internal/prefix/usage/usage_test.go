@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -40,7 +40,7 @@ func TestUseOfTheLastDays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, u.Sessions(), "the sub-agent's belongs to its session")
 	used := func(name, server string) int {
-		n, seen := u.Use.Of(prefix.Part{Kind: prefix.Tool, Name: name, Server: server})
+		n, seen := u.PartUse.Of(sessions.Part{Kind: sessions.ToolPart, Name: name, Server: server})
 		require.Equal(t, 2, seen)
 		return n
 	}
@@ -71,7 +71,7 @@ func TestToolsCalledByCode(t *testing.T) {
 	u, err := Of(t.Context(), Options{Client: &agent.Codex, Now: time.Now(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }})
 	require.NoError(t, err)
 	require.Equal(t, 1, u.Sessions())
-	used, _ := u.Use.Of(prefix.Part{Kind: prefix.Tool, Name: "update_goal"})
+	used, _ := u.PartUse.Of(sessions.Part{Kind: sessions.ToolPart, Name: "update_goal"})
 	require.Equal(t, 1, used)
 }
 

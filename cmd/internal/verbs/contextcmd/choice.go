@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -22,13 +22,13 @@ func (r *Report) choices() (list []choice) {
 	for i, p := range r.Parts {
 		thing := agent.Thing{Kind: string(p.Kind), Name: p.Name, Server: p.Server}
 		switch {
-		case p.Server != "" && (p.Kind == prefix.Tool || p.Kind == prefix.Other) && !r.used(p.Server):
+		case p.Server != "" && (p.Kind == sessions.ToolPart || p.Kind == sessions.OtherPart) && !r.used(p.Server):
 			thing = agent.Thing{Kind: "server", Name: p.Server}
-		case p.Kind != prefix.Tool && p.Kind != prefix.Skill && p.Kind != prefix.Agent:
+		case p.Kind != sessions.ToolPart && p.Kind != sessions.SkillPart && p.Kind != sessions.AgentPart:
 			continue
 		}
 		s := r.client.Prefix.Switch(thing)
-		if s == nil && thing.Kind == "server" && p.Kind == prefix.Tool { // the client has no switch for all of it
+		if s == nil && thing.Kind == "server" && p.Kind == sessions.ToolPart { // the client has no switch for all of it
 			thing = agent.Thing{Kind: "tool", Name: p.Name, Server: p.Server}
 			s = r.client.Prefix.Switch(thing)
 		}
@@ -48,14 +48,14 @@ func (r *Report) choices() (list []choice) {
 
 // used reports whether a session used a tool of a server.
 func (r *Report) used(server string) bool {
-	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Server == server && p.Used > 0 && p.Kind == prefix.Tool })
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Server == server && p.Used > 0 && p.Kind == sessions.ToolPart })
 }
 
 // judge decides which choices can go, each as a whole. A part that no switch takes out stays.
-func (r *Report) judge(use *prefix.Use) {
+func (r *Report) judge(use *sessions.PartUse) {
 	switched := map[int]bool{}
 	for _, c := range r.choices() {
-		var together []prefix.Part
+		var together []sessions.Part
 		for _, i := range c.parts {
 			p := r.Parts[i].Part
 			if p.Server == "" {
@@ -63,8 +63,8 @@ func (r *Report) judge(use *prefix.Use) {
 			}
 			together = append(together, p)
 		}
-		verdicts := prefix.Judge(together, use)
-		stays := slices.IndexFunc(verdicts, func(v prefix.Verdict) bool { return !v.CanGo })
+		verdicts := sessions.Judge(together, use)
+		stays := slices.IndexFunc(verdicts, func(v sessions.PartVerdict) bool { return !v.CanGo })
 		for k, i := range c.parts {
 			switched[i] = true
 			r.Parts[i].CanGo, r.Parts[i].Why = stays < 0, verdicts[k].Why
@@ -121,7 +121,7 @@ func (r *Report) barred(c choice) string {
 		switch {
 		case p.Decided != "":
 			return "decided by " + p.Decided
-		case prefix.Works(p.Part):
+		case sessions.IsWorkTool(p.Part):
 			return strings.TrimSpace(fmt.Sprintf("agents work with %s", p.Name))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
@@ -117,26 +117,26 @@ func recorded(stdin io.Reader, path string) (parts.Request, error) {
 
 // report judges the parts of a prefix by the user's own sessions.
 func (o options) report(ctx context.Context, s seen) (*Report, error) {
-	sessions := usage.Options{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()}
+	lookIn := usage.Options{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()}
 	if o.own {
-		sessions.Folder = o.Folder
+		lookIn.Folder = o.Folder
 	}
-	used, err := usage.Of(ctx, sessions)
+	used, err := usage.Of(ctx, lookIn)
 	if err != nil {
 		return nil, err
 	}
-	judged := make([]prefix.Part, len(s.Parts))
+	judged := make([]sessions.Part, len(s.Parts))
 	for i, p := range s.Parts {
 		judged[i] = p.Part
 		judged[i].Decided = o.Decided(p.Part)
 	}
 	r := &Report{Client: o.Client.Name, Version: s.version, Model: s.Model, Tokens: s.Tokens, Complete: s.complete,
 		Sessions: used.Sessions(), BillPct: round(100 * used.Share), client: o.Client}
-	r.FirstCall, _ = usage.First(ctx, sessions)
-	for i, v := range prefix.Judge(judged, used.Use) {
+	r.FirstCall, _ = usage.First(ctx, lookIn)
+	for i, v := range sessions.Judge(judged, used.PartUse) {
 		share := 100 * float64(v.Tokens) / float64(max(s.Tokens, 1))
 		r.Parts = append(r.Parts, Part{v, round(share), round(share * used.Share), s.Parts[i].Sections})
 	}
-	r.judge(used.Use)
+	r.judge(used.PartUse)
 	return r, nil
 }

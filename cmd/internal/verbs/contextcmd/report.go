@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -32,7 +32,7 @@ type Report struct {
 
 // Part is one part of the prefix.
 type Part struct {
-	prefix.Verdict
+	sessions.PartVerdict
 	SharePct float64         `json:"share_pct"`
 	BillPct  float64         `json:"bill_pct"` // of the sessions' bill, if the part had this share of each prefix
 	Sections []parts.Section `json:"sections,omitempty"`
@@ -62,10 +62,10 @@ func (r *Report) writeJSON(w io.Writer) error {
 
 // After is the prefix after a change.
 type After struct {
-	Tokens  int           `json:"tokens"`
-	Parts   []prefix.Part `json:"parts"`
-	File    string        `json:"file"`
-	Off     []string      `json:"off"`
-	Without []string      `json:"without_effect,omitempty"` // switches that were taken back
-	Left    []string      `json:"left,omitempty"`           // what was not switched off, with the reason
+	Tokens  int             `json:"tokens"`
+	Parts   []sessions.Part `json:"parts"`
+	File    string          `json:"file"`
+	Off     []string        `json:"off"`
+	Without []string        `json:"without_effect,omitempty"` // switches that were taken back
+	Left    []string        `json:"left,omitempty"`           // what was not switched off, with the reason
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -48,7 +48,7 @@ func TestTheReportIsKept(t *testing.T) {
 	state := t.TempDir()
 	lookup := func(name string) (string, bool) { return state, name == "XDG_STATE_HOME" || name == "HOME" }
 	o := options{Project: capture.Project{Client: &agent.Claude, Folder: t.TempDir(), Lookup: lookup}}
-	r, err := o.report(t.Context(), seen{parts.Prefix{Tokens: 12000, Parts: []parts.Part{{Part: prefix.Part{Kind: prefix.Tool, Name: "Bash", Tokens: 12000}}}}, "2.1.329", true})
+	r, err := o.report(t.Context(), seen{parts.Prefix{Tokens: 12000, Parts: []parts.Part{{Part: sessions.Part{Kind: sessions.ToolPart, Name: "Bash", Tokens: 12000}}}}, "2.1.329", true})
 	require.NoError(t, err)
 	require.NoError(t, r.keep(lookup))
 	kept, err := os.ReadFile(statedir.PrefixReport(filepath.Join(state, "mcp-pruner"), "claude"))

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/prefix"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 // shownTokens is the size from which the table shows a part by itself.
@@ -23,12 +23,12 @@ type group struct {
 
 // groups returns the parts by kind, those of MCP servers and plugins by server.
 func (r *Report) groups() (list []group) {
-	titles := map[prefix.Kind]string{prefix.System: "system prompt", prefix.Tool: "tools", prefix.Memory: "memory files", prefix.Skill: "skills",
-		prefix.Agent: "agents", prefix.Other: "the rest"}
+	titles := map[sessions.PartKind]string{sessions.SystemPart: "system prompt", sessions.ToolPart: "tools", sessions.MemoryPart: "memory files", sessions.SkillPart: "skills",
+		sessions.AgentPart: "agents", sessions.OtherPart: "the rest"}
 	at := map[string]int{}
 	for _, p := range r.Parts {
 		title := titles[p.Kind]
-		if p.Server != "" && (p.Kind == prefix.Tool || p.Kind == prefix.Other) {
+		if p.Server != "" && (p.Kind == sessions.ToolPart || p.Kind == sessions.OtherPart) {
 			title = "server " + p.Server
 		}
 		i, known := at[title]
@@ -122,7 +122,7 @@ func (r *Report) bill(pct float64) string {
 }
 
 func (p Part) use() string {
-	if p.Seen == 0 || p.Kind == prefix.System || p.Kind == prefix.Memory {
+	if p.Seen == 0 || p.Kind == sessions.SystemPart || p.Kind == sessions.MemoryPart {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", p.Used, p.Seen)
@@ -141,10 +141,10 @@ func (r *Report) advise(b *strings.Builder) {
 	case len(names) > 0:
 		fmt.Fprintf(b, "\nNo session used these, %s tokens: %s\n", thousands(sum), strings.Join(names, ", "))
 		fmt.Fprintf(b, "mcp-pruner context %s --apply switches them off.\n", r.Client)
-	case r.Sessions < prefix.MinSeen:
-		fmt.Fprintf(b, "\nWhat could go is said after %d sessions; %d can be read here.\n", prefix.MinSeen, r.Sessions)
+	case r.Sessions < sessions.MinSeen:
+		fmt.Fprintf(b, "\nWhat could go is said after %d sessions; %d can be read here.\n", sessions.MinSeen, r.Sessions)
 	default:
-		fmt.Fprintf(b, "\nNothing of %d tokens and more was unused in all of your sessions.\n", prefix.MinTokens)
+		fmt.Fprintf(b, "\nNothing of %d tokens and more was unused in all of your sessions.\n", sessions.MinPartTokens)
 	}
 	b.WriteString("Tokens are o200k, estimated; --json shows every part.\n")
 }

@@ -1,25 +1,23 @@
-package prefix
+package sessions
 
 import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
-// Use counts in how many sessions the parts of a prefix were used.
-type Use struct {
+// PartUse counts in how many sessions the parts of a prefix were used.
+type PartUse struct {
 	seen     int
 	used     map[part]int
 	origins  map[origin]int
-	listed   map[part]int // sessions whose transcript says that the part stood in their prefix
-	listings map[Kind]int // sessions whose transcript says so of a kind
+	listed   map[part]int     // sessions whose transcript says that the part stood in their prefix
+	listings map[PartKind]int // sessions whose transcript says so of a kind
 }
 
 // part identifies a part in a count.
 type part struct {
-	kind Kind
+	kind PartKind
 	name string
 }
 
@@ -29,45 +27,45 @@ type origin struct {
 	name   string
 }
 
-func originOf(p Part) origin { return origin{p.Kind == Skill || p.Kind == Agent, p.Server} }
+func originOf(p Part) origin { return origin{p.Kind == SkillPart || p.Kind == AgentPart, p.Server} }
 
-// NewUse returns a count without sessions.
-func NewUse() *Use {
-	return &Use{used: map[part]int{}, origins: map[origin]int{}, listed: map[part]int{}, listings: map[Kind]int{}}
+// NewPartUse returns a count without sessions.
+func NewPartUse() *PartUse {
+	return &PartUse{used: map[part]int{}, origins: map[origin]int{}, listed: map[part]int{}, listings: map[PartKind]int{}}
 }
 
 // Sessions returns the number of sessions counted.
-func (u *Use) Sessions() int { return u.seen }
+func (u *PartUse) Sessions() int { return u.seen }
 
 // Of returns in how many sessions a part was used, and in how many it could have been. Where transcripts list the parts of a
 // kind, as newer ones of Claude Code list skills, only sessions that list the part count: one that was installed yesterday has
 // not been unused for long.
-func (u *Use) Of(p Part) (used, seen int) {
+func (u *PartUse) Of(p Part) (used, seen int) {
 	key := part{p.Kind, as(p.Name)}
 	used, seen = u.used[key], u.seen
-	if p.Kind == Other {
+	if p.Kind == OtherPart {
 		used = u.origins[originOf(p)]
 	}
-	if u.listings[p.Kind] > 0 && (p.Kind != Tool || p.Server != "") {
+	if u.listings[p.Kind] > 0 && (p.Kind != ToolPart || p.Server != "") {
 		seen = u.listed[key]
 	}
 	return used, max(seen, used)
 }
 
 // ofOrigin returns the number of sessions that used anything of a server or plugin.
-func (u *Use) ofOrigin(o origin) int { return u.origins[o] }
+func (u *PartUse) ofOrigin(o origin) int { return u.origins[o] }
 
 // Facts are the parts of the prefix that a session called and those that its transcript lists.
 type Facts struct{ Called, Listed []Part }
 
 // FactsOf returns the facts of a session.
-func FactsOf(s sessions.Session) Facts { return Facts{Called(s), Listed(s)} }
+func FactsOf(s Session) Facts { return Facts{CalledParts(s), listedParts(s)} }
 
 // Add counts one session.
-func (u *Use) Add(s sessions.Session) { u.AddFacts(FactsOf(s)) }
+func (u *PartUse) Add(s Session) { u.AddFacts(FactsOf(s)) }
 
 // AddFacts counts one session.
-func (u *Use) AddFacts(f Facts) {
+func (u *PartUse) AddFacts(f Facts) {
 	u.seen++
 	used, origins := map[part]bool{}, map[origin]bool{}
 	for _, p := range f.Called {
@@ -76,7 +74,7 @@ func (u *Use) AddFacts(f Facts) {
 			origins[originOf(p)] = true
 		}
 	}
-	kinds, listed := map[Kind]bool{}, map[part]bool{}
+	kinds, listed := map[PartKind]bool{}, map[part]bool{}
 	for _, p := range f.Listed {
 		kinds[p.Kind], listed[part{p.Kind, as(p.Name)}] = true, true
 	}
@@ -103,9 +101,9 @@ func as(name string) string {
 	return name
 }
 
-// Called returns what a session called: tools, and skills and agents by the arguments of the calls, or by the user's commands.
+// CalledParts returns what a session called: tools, and skills and agents by the arguments of the calls, or by the user's commands.
 // Parts may occur several times, and have no tokens.
-func Called(s sessions.Session) []Part {
+func CalledParts(s Session) []Part {
 	var parts []Part
 	for _, step := range s.Steps {
 		parts = append(parts, CalledBy(step)...)
@@ -114,23 +112,23 @@ func Called(s sessions.Session) []Part {
 }
 
 // CalledBy returns what one step called.
-func CalledBy(step sessions.Step) []Part {
-	if step.Kind == sessions.User {
+func CalledBy(step Step) []Part {
+	if step.Kind == User {
 		var parts []Part
 		for _, m := range slash().FindAllStringSubmatch(step.Text, -1) {
-			parts = append(parts, ofPlugin(Skill, m[1]))
+			parts = append(parts, ofPlugin(SkillPart, m[1]))
 		}
 		return parts
 	}
-	if step.Kind != sessions.Use {
+	if step.Kind != Use {
 		return nil
 	}
-	parts := []Part{{Kind: Tool, Name: step.Tool, Server: ServerOf(step.Tool)}}
+	parts := []Part{{Kind: ToolPart, Name: step.Tool, Server: serverOf(step.Tool)}}
 	for _, arg := range []struct {
-		kind  Kind
+		kind  PartKind
 		names []string
-	}{{Skill, []string{"skill", "command"}}, {Agent, []string{"subagent_type"}}} {
-		if as(step.Tool) != map[Kind]string{Skill: "Skill", Agent: "Agent"}[arg.kind] {
+	}{{SkillPart, []string{"skill", "command"}}, {AgentPart, []string{"subagent_type"}}} {
+		if as(step.Tool) != map[PartKind]string{SkillPart: "Skill", AgentPart: "Agent"}[arg.kind] {
 			continue
 		}
 		for _, name := range arg.names {
@@ -145,8 +143,8 @@ func CalledBy(step sessions.Step) []Part {
 // slash matches a command of the user, as Claude Code records it.
 var slash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<command-name>/([\w:.-]+)</command-name>`) })
 
-// ServerOf returns the MCP server in a tool's name of the form mcp__SERVER__TOOL, as Claude Code and Codex write it, or "".
-func ServerOf(tool string) string {
+// serverOf returns the MCP server in a tool's name of the form mcp__SERVER__TOOL, as Claude Code and Codex write it, or "".
+func serverOf(tool string) string {
 	rest, ok := strings.CutPrefix(tool, "mcp__")
 	server, _, named := strings.Cut(rest, "__")
 	if !ok || !named {
@@ -156,7 +154,7 @@ func ServerOf(tool string) string {
 }
 
 // ofPlugin returns a skill or agent, whose name begins with its plugin's if it has one: PLUGIN:NAME.
-func ofPlugin(kind Kind, name string) Part {
+func ofPlugin(kind PartKind, name string) Part {
 	plugin, _, ok := strings.Cut(name, ":")
 	if !ok {
 		plugin = ""
@@ -164,6 +162,6 @@ func ofPlugin(kind Kind, name string) Part {
 	return Part{Kind: kind, Name: name, Server: plugin}
 }
 
-// Same reports whether a call of one part uses the other: both are one part, or they are a pair, such as entering plan mode and
+// SamePart reports whether a call of one part uses the other: both are one part, or they are a pair, such as entering plan mode and
 // leaving it.
-func Same(a, b Part) bool { return a.Kind == b.Kind && as(a.Name) == as(b.Name) }
+func SamePart(a, b Part) bool { return a.Kind == b.Kind && as(a.Name) == as(b.Name) }

@@ -1,4 +1,4 @@
-package prefix
+package sessions
 
 import (
 	"maps"
@@ -7,21 +7,20 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // listings are the kinds of attachments that list parts of the prefix, with the kind of their entries.
-var listings = map[string]Kind{"skill_listing": Skill, "agent_listing_delta": Agent, "deferred_tools_delta": Tool, "mcp_instructions_delta": Other}
+var listings = map[string]PartKind{"skill_listing": SkillPart, "agent_listing_delta": AgentPart, "deferred_tools_delta": ToolPart, "mcp_instructions_delta": OtherPart}
 
-// Listed returns the parts that the transcript of a session lists, with the tokens that stand in the prompt: skills, agents, the
+// listedParts returns the parts that the transcript of a session lists, with the tokens that stand in the prompt: skills, agents, the
 // names of deferred tools, instructions of servers. Each is returned once, as it was listed first.
-func Listed(s sessions.Session) []Part {
+func listedParts(s Session) []Part {
 	var parts []Part
 	seen := map[part]bool{}
 	for _, step := range s.Steps {
-		if step.Kind != sessions.Attach {
+		if step.Kind != Attach {
 			continue
 		}
 		for _, p := range ListedIn(step) {
@@ -34,31 +33,31 @@ func Listed(s sessions.Session) []Part {
 	return parts
 }
 
-// Defined returns the client's own tools whose definitions stood in the session's prefix, as far as their sizes are known from
+// DefinedParts returns the client's own tools whose definitions stood in the session's prefix, as far as their sizes are known from
 // measurements of the client's version. Tools that the transcript lists as deferred have no definition there.
-func Defined(s sessions.Session) []Part {
+func DefinedParts(s Session) []Part {
 	sizes := clientOf(s).Defined(s.Version)
-	for _, p := range Listed(s) {
-		if p.Kind == Tool {
+	for _, p := range listedParts(s) {
+		if p.Kind == ToolPart {
 			sizes = maps.Clone(sizes)
 			delete(sizes, p.Name)
 		}
 	}
 	var parts []Part
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
-		parts = append(parts, Part{Kind: Tool, Name: name, Tokens: sizes[name]})
+		parts = append(parts, Part{Kind: ToolPart, Name: name, Tokens: sizes[name]})
 	}
 	return parts
 }
 
 // clientOf returns the client of a session: by the transcript, or in a collection by the names of tools, which only Claude Code
 // writes with capital letters.
-func clientOf(s sessions.Session) *agent.Client {
+func clientOf(s Session) *agent.Client {
 	if c := agent.Named(s.Source); c.Name != "" {
 		return c
 	}
 	for _, step := range s.Steps {
-		if step.Kind == sessions.Use && (step.Tool == "Read" || step.Tool == "Bash") {
+		if step.Kind == Use && (step.Tool == "Read" || step.Tool == "Bash") {
 			return &agent.Claude
 		}
 	}
@@ -66,16 +65,16 @@ func clientOf(s sessions.Session) *agent.Client {
 }
 
 // ListedIn returns the parts that one attachment lists.
-func ListedIn(step sessions.Step) []Part {
+func ListedIn(step Step) []Part {
 	kind, ok := listings[step.Type]
 	if !ok {
 		return nil
 	}
 	starts := entry
 	switch kind {
-	case Tool:
+	case ToolPart:
 		starts = deferred
-	case Other:
+	case OtherPart:
 		starts = heading
 	}
 	var parts []Part
@@ -87,9 +86,9 @@ func ListedIn(step sessions.Step) []Part {
 		}
 		p := ofPlugin(kind, strings.TrimSpace(step.Text[m[2]:m[3]]))
 		switch kind {
-		case Tool:
-			p.Server = ServerOf(p.Name)
-		case Other:
+		case ToolPart:
+			p.Server = serverOf(p.Name)
+		case OtherPart:
 			p.Server = p.Name
 		}
 		p.Tokens = tokens.Claude(step.Text[m[0]:end])

@@ -1,6 +1,4 @@
-// Package prefix decides what could go from the fixed prefix of an agent's prompts: from everything that stands before the
-// user's first word and is paid for with every call. It knows sizes and use, and starts no client.
-package prefix
+package sessions
 
 import (
 	"fmt"
@@ -8,33 +6,33 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
-// Kind is the kind of a part.
-type Kind string
+// PartKind is the kind of a part.
+type PartKind string
 
 // The kinds of parts.
 const (
-	System Kind = "system"
-	Tool   Kind = "tool"
-	Memory Kind = "memory"
-	Skill  Kind = "skill"
-	Agent  Kind = "agent"
-	Other  Kind = "other" // with a server: its instructions
+	SystemPart PartKind = "system"
+	ToolPart   PartKind = "tool"
+	MemoryPart PartKind = "memory"
+	SkillPart  PartKind = "skill"
+	AgentPart  PartKind = "agent"
+	OtherPart  PartKind = "other" // with a server: its instructions
 )
 
 // Part is one part of a prefix.
 type Part struct {
-	Kind   Kind   `json:"kind"`
-	Name   string `json:"name"`             // as the model calls it
-	Server string `json:"server,omitempty"` // MCP server of a tool, or plugin of a skill or an agent; "" for the client's own
-	Tokens int    `json:"tokens"`
+	Kind   PartKind `json:"kind"`
+	Name   string   `json:"name"`             // as the model calls it
+	Server string   `json:"server,omitempty"` // MCP server of a tool, or plugin of a skill or an agent; "" for the client's own
+	Tokens int      `json:"tokens"`
 
 	// Decided names whoever decided that the part stands there, such as an administrator or the project's shared settings. Such
 	// a part stays. "" for a part that the user may switch off.
 	Decided string `json:"decided,omitempty"`
 }
 
-// Verdict says whether a part could go. Its JSON is a contract (SPEC part J).
-type Verdict struct {
+// PartVerdict says whether a part could go. Its JSON is a contract (SPEC part J).
+type PartVerdict struct {
 	Part
 	Used  int    `json:"sessions_used"`
 	Seen  int    `json:"sessions_seen"`
@@ -42,8 +40,8 @@ type Verdict struct {
 	Why   string `json:"why"`
 }
 
-// Rule has the bounds of what could go.
-type Rule struct {
+// PrefixRule has the bounds of what could go.
+type PrefixRule struct {
 	Tokens int // MinTokens
 	Seen   int // MinSeen
 	Late   int // LateSeen
@@ -52,13 +50,15 @@ type Rule struct {
 	Rare float64
 }
 
-// Standard returns the rule that the verb context and the policy context follow.
-func Standard() Rule { return Rule{Tokens: MinTokens, Seen: MinSeen, Late: LateSeen} }
+// StandardRule returns the rule that the verb context and the policy context follow.
+func StandardRule() PrefixRule {
+	return PrefixRule{Tokens: MinPartTokens, Seen: MinSeen, Late: LateSeen}
+}
 
 // The bounds of the standard rule.
 const (
-	MinTokens = 150 // of what can go, a whole server's or plugin's parts together
-	MinSeen   = 10  // sessions in which it could have been used
+	MinPartTokens = 150 // of what can go, a whole server's or plugin's parts together
+	MinSeen       = 10  // sessions in which it could have been used
 
 	// LateSeen is MinSeen for what a project may begin to use late: plan mode, questions to the user, skills, the web. See
 	// docs/decisions/090-what-could-go-from-the-prefix.md.
@@ -66,19 +66,19 @@ const (
 )
 
 // Judge returns a verdict on each part, in the order of parts, by the standard rule.
-func Judge(parts []Part, use *Use) []Verdict { return Standard().Judge(parts, use) }
+func Judge(parts []Part, use *PartUse) []PartVerdict { return StandardRule().Judge(parts, use) }
 
 // Judge returns a verdict on each part, in the order of parts.
-func (r Rule) Judge(parts []Part, use *Use) []Verdict {
+func (r PrefixRule) Judge(parts []Part, use *PartUse) []PartVerdict {
 	together := map[origin]int{}
 	for _, p := range parts {
 		if p.Server != "" {
 			together[originOf(p)] += p.Tokens
 		}
 	}
-	verdicts := make([]Verdict, len(parts))
+	verdicts := make([]PartVerdict, len(parts))
 	for i, p := range parts {
-		v := Verdict{Part: p}
+		v := PartVerdict{Part: p}
 		v.Used, v.Seen = use.Of(p)
 		tokens := p.Tokens
 		if p.Server != "" && use.ofOrigin(originOf(p)) == 0 {
@@ -93,28 +93,28 @@ func (r Rule) Judge(parts []Part, use *Use) []Verdict {
 	return verdicts
 }
 
-// Fixed returns why no rule lets a part go, or "".
-func Fixed(p Part) string {
+// FixedReason returns why no rule lets a part go, or "".
+func FixedReason(p Part) string {
 	switch {
 	case p.Decided != "":
 		return "decided by " + p.Decided
-	case p.Kind == Memory:
+	case p.Kind == MemoryPart:
 		return "memory files are the user's"
-	case p.Kind == System, p.Kind == Other && p.Server == "":
+	case p.Kind == SystemPart, p.Kind == OtherPart && p.Server == "":
 		return "no switch of the client removes it"
-	case p.Kind == Tool && Works(p):
+	case p.Kind == ToolPart && IsWorkTool(p):
 		return "agents work with it"
 	}
 	return ""
 }
 
 // stays returns why a part stays, or "". tokens is the size of what would go with it.
-func (v Verdict) stays(r Rule, tokens int) string {
+func (v PartVerdict) stays(r PrefixRule, tokens int) string {
 	least := r.Seen
 	if v.late() {
 		least = r.Late
 	}
-	why := Fixed(v.Part)
+	why := FixedReason(v.Part)
 	switch {
 	case why != "":
 		return why
@@ -132,8 +132,8 @@ func (v Verdict) stays(r Rule, tokens int) string {
 var working = names("BashOutput", "KillShell", "KillBash", "TaskOutput", "TaskStop", "Monitor", "ToolSearch", "StructuredOutput",
 	"write_stdin", "read_many_files", "view_image")
 
-// Works reports whether agents read, edit, search or run commands with a tool. No rule takes these away.
-func Works(p Part) bool {
+// IsWorkTool reports whether agents read, edit, search or run commands with a tool. No rule takes these away.
+func IsWorkTool(p Part) bool {
 	return p.Server == "" && (history.KindOf(p.Name) != history.Other || working[p.Name])
 }
 
@@ -142,7 +142,7 @@ var lateTools = names("EnterPlanMode", "ExitPlanMode", "AskUserQuestion", "Skill
 	"request_user_input", "web_fetch", "google_web_search", "webfetch", "websearch", "skill", "question",
 	"skills", "ask_question", "fetch_web_content", "ask_user_question")
 
-func (v Verdict) late() bool { return v.Kind == Skill || v.Server == "" && lateTools[v.Name] }
+func (v PartVerdict) late() bool { return v.Kind == SkillPart || v.Server == "" && lateTools[v.Name] }
 
 func names(list ...string) map[string]bool {
 	set := map[string]bool{}

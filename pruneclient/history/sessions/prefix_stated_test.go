@@ -1,4 +1,4 @@
-package prefix
+package sessions
 
 import (
 	"testing"
@@ -6,10 +6,10 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
-// TestStated ties the numbers of the rule to their constants.
-func TestStated(t *testing.T) {
+// TestPrefixStated ties the numbers of the rule to their constants.
+func TestPrefixStated(t *testing.T) {
 	page := stated.On(t, "docs/decisions/090-what-could-go-from-the-prefix.md")
-	page.Says("cost %s tokens and more", "MinTokens", MinTokens)
+	page.Says("cost %s tokens and more", "MinTokens", MinPartTokens)
 	page.Says("none of at least %s sessions", "MinSeen", MinSeen)
 	page.Says("for these it is %s sessions", "LateSeen", LateSeen)
 }
