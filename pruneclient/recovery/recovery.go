@@ -1,5 +1,7 @@
 // Package recovery keeps the originals of pruned texts for a limited time, so that no text
-// is lost: a text is stored before it is pruned, and its lines are recovered by its id.
+// is lost: a text is stored before it is pruned, and its lines are recovered by its id. The whole outputs that
+// hooks pruned are an archive of one file each, because a process that lives for a few milliseconds cannot
+// afford a database. Its index says for every id that an agent is shown where the text is.
 package recovery
 
 import (

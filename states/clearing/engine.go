@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
@@ -27,7 +27,7 @@ import (
 type Engine struct {
 	Store   contextgc.Ledger
 	Index   Index
-	Printed archive.Printed  // what agents of this machine have brought back, which is not pruned
+	Printed recovery.Printed // what agents of this machine have brought back, which is not pruned
 	Machine existing.Machine // through which replaced results go; Client, Session and Keep are not used
 	Runs    *Runs
 	Back    func(client string) string // the command that recovers a text, without the id; nil: existing.DefaultBack
@@ -360,7 +360,7 @@ func (w *walk) named(r *wire.Result) (ids []string) {
 	id, _ := r.Use.Args["id"].(string)
 	given, _ := r.Use.Args["prune_id"].(string)
 	for _, text := range []string{call.Command, call.File, id, given} {
-		if id := archive.IDIn(text); id != "" {
+		if id := recovery.IDIn(text); id != "" {
 			ids = append(ids, id)
 		}
 	}
@@ -371,7 +371,7 @@ func (w *walk) named(r *wire.Result) (ids []string) {
 func (w *walk) size(r *wire.Result, whole int) int {
 	if d, ok := w.inForce[r.Key]; ok {
 		w.shown[r.Index] = &d
-		w.ids[archive.IDIn(d.text)] = true
+		w.ids[recovery.IDIn(d.text)] = true
 		return d.tokens
 	}
 	for _, ch := range w.pruned {
@@ -403,7 +403,7 @@ func (w *walk) apply(i int) {
 				continue // a result that was pruned when it was new may be cleared later
 			}
 			w.shown[r.Index] = &d
-			w.ids[archive.IDIn(d.text)] = true
+			w.ids[recovery.IDIn(d.text)] = true
 			if number, ok := w.numbers[r.Index]; ok && r.Turn < i {
 				w.cleared[r.Index] = true
 				clear, free = append(clear, number), d.free

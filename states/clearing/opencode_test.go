@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -50,7 +50,7 @@ func TestOpencodeMessages(t *testing.T) {
 	store, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(t.TempDir(), "ledger.db")})
 	require.NoError(t, err)
 	defer func() { _ = store.Close() }()
-	index := archive.Index{State: t.TempDir()}
+	index := recovery.Index{State: t.TempDir()}
 	folder := t.TempDir()
 	ask := func(messages []byte) (map[string]string, error) {
 		e := &clearing.Engine{Store: store, Index: clearing.Files{Index: index}, Machine: existing.Machine{Emit: func(fsm.Event) {}},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -134,8 +134,8 @@ func (w *walk) place() contextgc.Place {
 // claim records in changes the ids that the agent will be shown, and returns them. They are unique among all stores of
 // this user, unlike the ids of segments, which every ledger counts from 1.
 func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool, err error) {
-	project := archive.ProjectOf(folderOf(w.Conversation))
-	var entries []archive.Entry
+	project := recovery.ProjectOf(folderOf(w.Conversation))
+	var entries []recovery.Entry
 	var of []int // the change of each entry
 	for i, ch := range changes {
 		if ch.id != "" {
@@ -150,7 +150,7 @@ func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool
 			continue
 		}
 		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
-		entries, of = append(entries, archive.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, first)), append(of, i)
+		entries, of = append(entries, recovery.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, first)), append(of, i)
 	}
 	claimed, err := w.Index.Claim(ctx, entries...)
 	ids = make(map[string]bool, len(claimed))
@@ -162,13 +162,13 @@ func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool
 
 // cutBefore returns the id in the header of a text that a hook seems to have cut, and its entry, if the agent may read the original;
 // "" for any other text. Whether it is what the hook showed, and not a text that only begins like it, the entry knows.
-func (w *walk) cutBefore(ctx context.Context, text string) (id string, e archive.Entry) {
+func (w *walk) cutBefore(ctx context.Context, text string) (id string, e recovery.Entry) {
 	if id = existing.CutID(text); id == "" {
 		return "", e
 	}
 	e, err := w.Index.Find(ctx, id)
 	if err != nil || !e.MayBeReadIn(folderOf(w.Conversation)) {
-		return "", archive.Entry{}
+		return "", recovery.Entry{}
 	}
 	return id, e
 }
@@ -276,7 +276,7 @@ func (w *walk) whole(r *wire.Result) (text, id string) {
 		case !replaced || slices.Contains(later, text):
 			return "", ""
 		default:
-			return text, archive.IDIn(shown)
+			return text, recovery.IDIn(shown)
 		}
 	}
 	return "", ""

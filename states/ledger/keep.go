@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -14,7 +14,7 @@ import (
 const cleanEvery = 24 * time.Hour
 
 // Clean removes what is beyond the limits, and the index's entries of texts that are gone.
-func Clean(ctx context.Context, store contextgc.Ledger, index archive.Index, limits contextgc.Limits) (removed int, err error) {
+func Clean(ctx context.Context, store contextgc.Ledger, index recovery.Index, limits contextgc.Limits) (removed int, err error) {
 	if removed, err = store.Clean(ctx, limits); err != nil || index.State == "" {
 		return removed, err
 	}
@@ -23,7 +23,7 @@ func Clean(ctx context.Context, store contextgc.Ledger, index archive.Index, lim
 }
 
 // KeepClean calls Clean now and once a day, until stop is called. failed is called with errors.
-func KeepClean(store contextgc.Ledger, index archive.Index, limits contextgc.Limits, failed func(error)) (stop func()) {
+func KeepClean(store contextgc.Ledger, index recovery.Index, limits contextgc.Limits, failed func(error)) (stop func()) {
 	if limits == (contextgc.Limits{}) {
 		return func() {}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -33,7 +33,7 @@ func TestKeepClean(t *testing.T) {
 		put()
 		time.Sleep(3 * 24 * time.Hour)
 		put()
-		stop := KeepClean(store, archive.Index{}, contextgc.Limits{Age: 48 * time.Hour}, func(err error) { t.Error(err) })
+		stop := KeepClean(store, recovery.Index{}, contextgc.Limits{Age: 48 * time.Hour}, func(err error) { t.Error(err) })
 		synctest.Wait()
 		assert.Equal(t, 1, segments())
 		time.Sleep(47 * time.Hour)

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -13,19 +13,19 @@ import (
 
 // Index returns the index of originals in the user's state directory. Without such a directory its State is "", and no
 // id can be claimed or found.
-func Index(lookup func(string) (string, bool)) archive.Index {
+func Index(lookup func(string) (string, bool)) recovery.Index {
 	dir, _ := statedir.Find(lookup)
-	return archive.Index{State: dir}
+	return recovery.Index{State: dir}
 }
 
 // Printed returns what was printed of originals on this machine a short time ago.
-func Printed(lookup func(string) (string, bool)) archive.Printed {
-	return archive.Printed{State: Index(lookup).State}
+func Printed(lookup func(string) (string, bool)) recovery.Printed {
+	return recovery.Printed{State: Index(lookup).State}
 }
 
 // Finder finds the entry of an id that an agent was shown.
 type Finder interface {
-	Find(ctx context.Context, id string) (archive.Entry, error)
+	Find(ctx context.Context, id string) (recovery.Entry, error)
 }
 
 // Shown returns a function that finds the hash of a text in a ledger's file by the id that an agent was shown, for an
@@ -39,18 +39,18 @@ func Shown(index Finder, file, folder string) func(ctx context.Context, id strin
 
 // Original returns the text with an id that an agent was shown, from whichever store has it, and the number of its first
 // line. folder is where the agent works: it is given texts of its own project only. Original changes no file. It returns
-// archive.ErrNotFound if no store has the text, and archive.ErrElsewhere if it is another project's.
-func Original(ctx context.Context, index archive.Index, folder, id string) (text string, first int, err error) {
+// recoveryErrNotFound if no store has the text, and archive.ErrElsewhere if it is another project's.
+func Original(ctx context.Context, index recovery.Index, folder, id string) (text string, first int, err error) {
 	e, err := index.Find(id)
 	if err == nil && e.Ledger != "" {
 		text, err = store.ReadLedger(e.Ledger).Text(ctx, e.Sum())
 		switch {
 		case errors.Is(err, contextgc.ErrNotFound):
-			err = archive.ErrNotFound
+			err = recovery.ErrNotFound
 		case err == nil && !e.MayBeReadIn(folder):
-			return "", 0, archive.ErrElsewhere
+			return "", 0, recovery.ErrElsewhere
 		}
 		return text, e.FirstLine(), err
 	}
-	return archive.In(index.State).Get(id, folder)
+	return recovery.ArchiveIn(index.State).Get(id, folder)
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
@@ -56,7 +56,7 @@ func (s Spool) Put(e contextgc.Entry) error {
 }
 
 // Sweep removes entries that have waited too long.
-func (s Spool) Sweep() { archive.Store{Dir: s.Dir}.Sweep() }
+func (s Spool) Sweep() { recovery.Archive{Dir: s.Dir}.Sweep() }
 
 // batch is the number of entries read into memory at once.
 const batch = 64

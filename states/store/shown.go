@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 )
 
 // Shown gives out the ids that a proxy shows instead of texts that the ledger in the same database has. They are recovered
@@ -15,7 +14,7 @@ import (
 type Shown struct{ DB *DB }
 
 // Claim stores entries under new ids with one statement. The ledger has their texts already.
-func (s Shown) Claim(ctx context.Context, entries ...archive.Entry) (ids []string, err error) {
+func (s Shown) Claim(ctx context.Context, entries ...recovery.Entry) (ids []string, err error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
@@ -51,10 +50,10 @@ func (s Shown) Release(ctx context.Context, id string) {
 	})
 }
 
-// Find returns the entry of an id of the context's subject, or archive.ErrNotFound.
-func (s Shown) Find(ctx context.Context, id string) (archive.Entry, error) {
-	if !archive.ID().MatchString(id) {
-		return archive.Entry{}, archive.ErrNotFound
+// Find returns the entry of an id of the context's subject, or recoveryErrNotFound.
+func (s Shown) Find(ctx context.Context, id string) (recovery.Entry, error) {
+	if !recovery.IDPattern().MatchString(id) {
+		return recovery.Entry{}, recovery.ErrNotFound
 	}
 	var hash [32]byte
 	var project string
@@ -67,14 +66,14 @@ func (s Shown) Find(ctx context.Context, id string) (archive.Entry, error) {
 	})
 	switch {
 	case err != nil:
-		return archive.Entry{}, fmt.Errorf("find an original: %w", err)
+		return recovery.Entry{}, fmt.Errorf("find an original: %w", err)
 	case !found:
-		return archive.Entry{}, archive.ErrNotFound
+		return recovery.Entry{}, recovery.ErrNotFound
 	}
-	return archive.NewEntry(hash, s.DB.Name(), project, line), nil
+	return recovery.NewEntry(hash, s.DB.Name(), project, line), nil
 }
 
-// Text returns the text with an id of the context's subject and the number of its first line, or archive.ErrNotFound.
+// Text returns the text with an id of the context's subject and the number of its first line, or recoveryErrNotFound.
 func (s Shown) Text(ctx context.Context, id string) (text string, line int, err error) {
 	if e, err := s.Find(ctx, id); err != nil {
 		return "", 0, err
@@ -84,7 +83,7 @@ func (s Shown) Text(ctx context.Context, id string) (text string, line int, err 
 	b := &sharedOriginals{db: s.DB, limits: recovery.Settings{Report: func(string) {}}}
 	text, ok, err := b.Get(ctx, id, time.Time{})
 	if err == nil && !ok {
-		err = archive.ErrNotFound
+		err = recovery.ErrNotFound
 	}
 	return text, line, err
 }

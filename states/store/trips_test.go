@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -28,10 +28,10 @@ func TestRoundTripsDoNotGrow(t *testing.T) {
 		before := trips()
 		var entries []contextgc.Entry
 		var list []contextgc.Clearing
-		var texts []archive.Entry
+		var texts []recovery.Entry
 		for i := range results {
 			key, text := [32]byte{place, byte(i)}, fmt.Sprint("text ", place, i)
-			texts = append(texts, archive.NewEntry(sha256.Sum256([]byte(text)), name, "p", 1))
+			texts = append(texts, recovery.NewEntry(sha256.Sum256([]byte(text)), name, "p", 1))
 			entries = append(entries, contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: "s"}})
 			list = append(list, contextgc.Clearing{Item: key, Stub: "[cleared]"})
 		}

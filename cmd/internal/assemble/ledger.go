@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -47,7 +46,7 @@ func elsewhere(ctx context.Context, o Options, id string) (text string, found bo
 		return "", false, nil // the files of hooks and proxies belong to the owner of the machine
 	}
 	text, _, err = ledger.Original(ctx, ledger.Index(settings.FromEnv(o.Env)), o.Settings.Root, id)
-	if errors.Is(err, archive.ErrNotFound) {
+	if errors.Is(err, recovery.ErrNotFound) {
 		return "", false, nil
 	}
 	return text, err == nil, err

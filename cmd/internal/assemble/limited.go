@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
@@ -19,17 +18,17 @@ type limited struct {
 	report func(message string)
 }
 
-// Find returns the entry of an id, or archive.ErrNotFound.
-func (l limited) Find(ctx context.Context, id string) (archive.Entry, error) {
-	if !archive.ID().MatchString(id) {
-		return archive.Entry{}, archive.ErrNotFound // the number of a segment
+// Find returns the entry of an id, or recoveryErrNotFound.
+func (l limited) Find(ctx context.Context, id string) (recovery.Entry, error) {
+	if !recovery.IDPattern().MatchString(id) {
+		return recovery.Entry{}, recovery.ErrNotFound // the number of a segment
 	}
 	owner := subject.Of(ctx)
 	if l.misses.Exceeded(owner, time.Now()) {
-		return archive.Entry{}, archive.ErrNotFound
+		return recovery.Entry{}, recovery.ErrNotFound
 	}
 	e, err := l.Finder.Find(ctx, id)
-	if errors.Is(err, archive.ErrNotFound) {
+	if errors.Is(err, recovery.ErrNotFound) {
 		l.misses.Add(owner, l.report)
 	}
 	return e, err

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -18,12 +17,12 @@ type oneID struct{ asked int }
 
 const right = "prn_0123abcd"
 
-func (f *oneID) Find(_ context.Context, id string) (archive.Entry, error) {
+func (f *oneID) Find(_ context.Context, id string) (recovery.Entry, error) {
 	f.asked++
 	if id != right {
-		return archive.Entry{}, archive.ErrNotFound
+		return recovery.Entry{}, recovery.ErrNotFound
 	}
-	return archive.Entry{}, nil
+	return recovery.Entry{}, nil
 }
 
 // A subject that tries ids through the tools of the ledger is soon answered without a question to the database. Numbers of
@@ -35,13 +34,13 @@ func TestWrongIDsOfTheLedgerAreLimited(t *testing.T) {
 	mallory, ann := subject.With(t.Context(), "mallory"), subject.With(t.Context(), "ann")
 	for i := range 2000 {
 		_, err := l.Find(mallory, fmt.Sprintf("s%d", i+1))
-		require.ErrorIs(t, err, archive.ErrNotFound)
+		require.ErrorIs(t, err, recovery.ErrNotFound)
 	}
 	_, err := l.Find(mallory, right)
 	require.NoError(t, err)
 	for i := range 10_000 {
 		_, err := l.Find(mallory, fmt.Sprintf("prn_%08x", i))
-		require.ErrorIs(t, err, archive.ErrNotFound)
+		require.ErrorIs(t, err, recovery.ErrNotFound)
 	}
 	assert.Less(t, index.asked, 5000, "a minute has one limit, and the test may span two")
 	assert.NotEmpty(t, told)

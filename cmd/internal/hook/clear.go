@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -27,7 +27,7 @@ func (s state) clear(ctx context.Context, call agent.Call) []byte {
 	records := openRecords(s.dir)
 	defer records.close()
 	e := &clearing.Engine{
-		Store: store, Index: clearing.Files{Index: archive.Index{State: s.dir}}, Machine: existing.Machine{Emit: records.emit, Observers: records.observers},
+		Store: store, Index: clearing.Files{Index: recovery.Index{State: s.dir}}, Machine: existing.Machine{Emit: records.emit, Observers: records.observers},
 		Runs: clearing.NewRuns(records.emit, nil, "", s.now), Back: s.wayBack, Policy: planner.DefaultPolicy(), Clears: true, Now: s.now,
 	}
 	outputs, err := e.Opencode(ctx, call.Folder, call.Session, messages)

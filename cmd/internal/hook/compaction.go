@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -67,14 +67,14 @@ func reachIn(c *agent.Client, call agent.Call) history.Reach {
 
 // reminder names outputs of a project in a ledger by ids with which they can be recovered.
 func (s state) reminder(c *agent.Client, back, file, project string, went []contextgc.Segment) []byte {
-	index := archive.Index{State: s.dir}
+	index := recovery.Index{State: s.dir}
 	var named []string
 	for _, w := range went {
 		about := w.Tool + " " + w.Path
 		if w.FirstLine > 0 {
 			about += fmt.Sprintf(" %d-%d", w.FirstLine, w.LastLine)
 		}
-		id, err := index.Claim(archive.NewEntry(w.Hash, file, project, w.FirstLine))
+		id, err := index.Claim(recovery.NewEntry(w.Hash, file, project, w.FirstLine))
 		if err != nil {
 			return nil
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 )
 
@@ -42,7 +42,7 @@ func TestHooksAtTheSameTime(t *testing.T) {
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
 	for _, e := range notes.Read(s.dir) {
 		ids[e.ID] = true
-		whole, _, err := archive.In(s.dir).Get(e.ID, here)
+		whole, _, err := recovery.ArchiveIn(s.dir).Get(e.ID, here)
 		require.NoError(t, err)
 		assert.Equal(t, failingTests(), whole)
 	}
@@ -101,7 +101,7 @@ func TestTheClockJumps(t *testing.T) {
 	later := time.Now().AddDate(3, 0, 0)
 	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "originals", id), later, later))
 	require.NoError(t, os.Chtimes(w.transcript, later, later))
-	archive.In(s.dir).Sweep()
+	recovery.ArchiveIn(s.dir).Sweep()
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
 	code, whole := recoverVerb(t, w, id)
 	require.Zero(t, code)
@@ -109,7 +109,7 @@ func TestTheClockJumps(t *testing.T) {
 
 	long := time.Now().AddDate(-3, 0, 0) // the clock was set forward
 	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "originals", id), long, long))
-	archive.In(s.dir).Sweep()
+	recovery.ArchiveIn(s.dir).Sweep()
 	code, _ = recoverVerb(t, w, id)
 	require.Equal(t, 1, code)
 	w.later()

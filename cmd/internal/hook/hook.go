@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -130,7 +130,7 @@ func (s state) replace(ctx context.Context, msg message, out io.Writer) {
 	records := openRecords(s.dir)
 	defer records.close()
 	_, first := k.body.Original()
-	originals := archive.In(s.dir)
+	originals := recovery.ArchiveIn(s.dir)
 	m := s.machine(msg, k, records, spool)
 	m.Keep = originals.From(s.project(msg.call.Folder), first)
 	r, ok, err := m.Prune(ctx, k.result)

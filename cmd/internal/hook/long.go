@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -28,7 +28,7 @@ func (s state) add(ctx context.Context, msg message) []byte {
 	records := openRecords(s.dir)
 	defer records.close()
 	m := s.machine(msg, k, records, s.spooler(msg, all))
-	m.Keep = archive.In(s.dir).From(s.project(msg.call.Folder), 1)
+	m.Keep = recovery.ArchiveIn(s.dir).From(s.project(msg.call.Folder), 1)
 	r, ok, err := m.Prune(ctx, k.result)
 	if r == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -46,7 +46,7 @@ func (s state) know(msg message, o output, size int) (k knowledge, prune bool) {
 	if k.output, whole = o.completed(msg, k.transcript); !whole {
 		return k, false
 	}
-	if _, printed := (archive.Printed{State: s.dir}).Find(k.body.Code()); printed {
+	if _, printed := (recovery.Printed{State: s.dir}).Find(k.body.Code()); printed {
 		return k, false
 	}
 	log := s.log(msg, k.transcript)

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -32,7 +32,7 @@ func newState(lookup func(string) (string, bool)) (state, error) {
 }
 
 // project returns the root of the project of the session that sent a message, by the folder that the message names.
-func (s state) project(folder string) string { return archive.ProjectOfHook(folder, s.lookup) }
+func (s state) project(folder string) string { return recovery.ProjectOfHook(folder, s.lookup) }
 
 // wayBack returns the command by which a client's agent recovers a text, without the id.
 func (s state) wayBack(client string) string { return wayback.Command(client, s.lookup) }

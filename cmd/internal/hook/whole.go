@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -21,7 +21,7 @@ func (s state) whole(msg message) []byte {
 	if id == "" {
 		return nil
 	}
-	text, first, err := archive.In(s.dir).Get(id, s.project(msg.call.Folder))
+	text, first, err := recovery.ArchiveIn(s.dir).Get(id, s.project(msg.call.Folder))
 	if err != nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
@@ -19,7 +19,7 @@ func TestWhatAHookCutKeepsItsID(t *testing.T) {
 	for name, c := range map[string]is{"cut by a hook": {true, true}, "begins like it": {true, false}, "looks like it": {false, false}} {
 		r := newRig(t, database(t), Both)
 		id := "prn_00000000"
-		originals := archive.In(filesOf(r.engine).State)
+		originals := recovery.ArchiveIn(filesOf(r.engine).State)
 		if c.known {
 			var err error
 			id, err = originals.Put(passed("package", "the original"), "", 1)
@@ -51,9 +51,9 @@ func TestWhatWasBroughtBackStaysWhole(t *testing.T) {
 	for command, same := range map[string]bool{"mcp-pruner recover %s": true, "cd /r && '/opt/mcp-pruner' recover %s --lines 1-800": false, "./again.sh": false} {
 		r := newRig(t, database(t), Both)
 		state := filesOf(r.engine).State
-		r.engine.Printed = archive.Printed{State: state}
+		r.engine.Printed = recovery.Printed{State: state}
 		whole := passed("package", failed) + "\n"
-		id, err := archive.In(state).Put(whole, "", 1)
+		id, err := recovery.ArchiveIn(state).Put(whole, "", 1)
 		require.NoError(t, err)
 		shown := strings.TrimSuffix(whole, "\n") // as clients show it
 		if strings.Contains(command, "--lines") {
@@ -64,7 +64,7 @@ func TestWhatWasBroughtBackStaysWhole(t *testing.T) {
 			got := string(r.post(t, messagesPath, renderings[messagesPath](list[:1])))
 			require.NotContains(t, got, `package/number5\t`, "another text is cut")
 			r = newRig(t, database(t), Both)
-			r.engine.Printed = archive.Printed{State: state}
+			r.engine.Printed = recovery.Printed{State: state}
 			r.engine.Printed.Note(id, whole)
 		}
 		got := string(r.post(t, messagesPath, renderings[messagesPath](list[:1])))

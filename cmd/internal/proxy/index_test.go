@@ -14,13 +14,13 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // recoverVerb runs `mcp-pruner recover` with a state directory.
-func recoverVerb(t *testing.T, index archive.Index, args ...string) (code int, stdout, stderr string) {
+func recoverVerb(t *testing.T, index recovery.Index, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
 	home := filepath.Join(t.TempDir(), "home")

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -299,7 +299,7 @@ func BenchmarkPrepareMegabyte(b *testing.B) {
 	store, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(b.TempDir(), "ledger.db")})
 	require.NoError(b, err)
 	defer func() { _ = store.Close() }()
-	e := &clearing.Engine{Store: store, Index: clearing.Files{Index: archive.Index{State: b.TempDir()}}, Runs: clearing.NewRuns(nil, nil, "", time.Now),
+	e := &clearing.Engine{Store: store, Index: clearing.Files{Index: recovery.Index{State: b.TempDir()}}, Runs: clearing.NewRuns(nil, nil, "", time.Now),
 		Policy: planner.DefaultPolicy(), Clears: true, Now: time.Now}
 	body := claudeHistory(125)
 	b.SetBytes(int64(len(body)))

@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
@@ -114,7 +114,7 @@ func newRig(t testing.TB, file string, mode Policy) *rig {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.trace.Close() })
 	r.runs = clearing.NewRuns(emit, r.trace, "test", r.clock)
-	r.engine = &clearing.Engine{Store: r.store, Index: clearing.Files{Index: archive.Index{State: t.TempDir()}}, Machine: existing.Machine{Emit: emit, Observers: []states.Observer{r}},
+	r.engine = &clearing.Engine{Store: r.store, Index: clearing.Files{Index: recovery.Index{State: t.TempDir()}}, Machine: existing.Machine{Emit: emit, Observers: []states.Observer{r}},
 		Runs: r.runs, Policy: planner.DefaultPolicy(), Clears: mode != Prune, Prunes: mode != GC, Now: r.clock, Hurry: patience}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
@@ -305,9 +305,9 @@ func between(text, from, to string) string {
 
 // original returns the text that the first replacement in a request names.
 // filesOf returns an engine's index of originals.
-func filesOf(e *clearing.Engine) archive.Index { return e.Index.(clearing.Files).Index }
+func filesOf(e *clearing.Engine) recovery.Index { return e.Index.(clearing.Files).Index }
 
-func original(t *testing.T, index archive.Index, sent string) string {
+func original(t *testing.T, index recovery.Index, sent string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(sent, "mcp-pruner recover ")
 	e, err := index.Find(rest[:12])

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
 // session is a client's connection to the server on standard input and output.
@@ -125,7 +125,7 @@ func TestTheToolsOfTheLedger(t *testing.T) {
 		for i, text := range shown {
 			assert.Equal(t, text, ledger("context_get", fmt.Sprintf(`"segment_id":"s%d"`, i+1)).Result.Content[0].Text)
 			sum := sha256.Sum256([]byte(text)) // as if the proxy had cleared it
-			id, err := archive.Index{State: filepath.Join(dir, "state", "mcp-pruner")}.Claim(archive.NewEntry(sum, filepath.Join(dir, "state", "ledger.db"), dir, 1))
+			id, err := recovery.Index{State: filepath.Join(dir, "state", "mcp-pruner")}.Claim(recovery.NewEntry(sum, filepath.Join(dir, "state", "ledger.db"), dir, 1))
 			require.NoError(t, err)
 			assert.Equal(t, text, ledger("context_get", fmt.Sprintf(`"segment_id":%q`, id)).Result.Content[0].Text)
 			calls += 2 // of read

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
@@ -24,7 +24,7 @@ func (o opened) proxyEvents() (list []Event) {
 	carried := &sessions.Carried{B: o.bill}
 	for _, c := range o.cleared {
 		call, stub := o.callAfter(c.At), tokens.Claude(c.Stub)
-		e := Event{Kind: WasCleared, Call: call, Tool: c.Tool, About: c.Path, ID: archive.IDIn(c.Stub), Tokens: c.Tokens, Sent: stub, Why: c.Why, Pays: c.Pays,
+		e := Event{Kind: WasCleared, Call: call, Tool: c.Tool, About: c.Path, ID: recovery.IDIn(c.Stub), Tokens: c.Tokens, Sent: stub, Why: c.Why, Pays: c.Pays,
 			Since: max(len(o.bill.Calls)-call, 0), proxied: c.Stub}
 		if r, ok := at[c.Hash]; ok {
 			e.Use, e.About = o.bill.Session.Steps[r.Step].ID, cmp.Or(c.Path, r.Parsed.Subject())

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
@@ -88,7 +88,7 @@ func (s Sources) original(ctx context.Context, id string) (text string, first in
 		folder = e.Project
 	}
 	text, first, err = ledger.Original(ctx, index, folder, id)
-	if errors.Is(err, archive.ErrNotFound) {
+	if errors.Is(err, recovery.ErrNotFound) {
 		return s.Ledger.Text(ctx, id)
 	}
 	return text, first, err
@@ -193,7 +193,7 @@ type Original struct {
 
 // Original returns the text with an id.
 func (s Sources) Original(ctx context.Context, id string) (Original, bool) {
-	if !archive.ID().MatchString(id) {
+	if !recovery.IDPattern().MatchString(id) {
 		return Original{}, false
 	}
 	text, _, err := s.original(ctx, id)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -61,7 +61,7 @@ func TestALedgerInADatabase(t *testing.T) {
 	session := contextgc.SessionID("a")
 	ids, err := kept.Put(ctx, contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: session, Tool: "Bash", Tokens: 4000}})
 	require.NoError(t, err)
-	claimed, err := store.Shown{DB: db}.Claim(ctx, archive.NewEntry(sha256.Sum256([]byte(text)), kept.Name(), "/p", 1))
+	claimed, err := store.Shown{DB: db}.Claim(ctx, recovery.NewEntry(sha256.Sum256([]byte(text)), kept.Name(), "/p", 1))
 	require.NoError(t, err)
 	id := claimed[0]
 	_, err = kept.Clear(ctx, contextgc.Place{ID: [32]byte{9}, Marks: [][32]byte{{8}}},

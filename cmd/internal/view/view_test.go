@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -185,7 +185,7 @@ func TestKeptLines(t *testing.T) {
 func TestTheUserMayReadAllProjects(t *testing.T) {
 	s, dir, _ := home(t, "ok")
 	project := t.TempDir()
-	id, err := archive.In(filepath.Join(dir, "state", "mcp-pruner")).Put("the text\n", project, 7)
+	id, err := recovery.ArchiveIn(filepath.Join(dir, "state", "mcp-pruner")).Put("the text\n", project, 7)
 	require.NoError(t, err)
 	got, ok := s.Original(t.Context(), id)
 	require.True(t, ok)
@@ -202,7 +202,7 @@ func TestWhatTheProxyPruned(t *testing.T) {
 	key := [32]byte{1}
 	ids, err := store.Put(t.Context(), contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: contextgc.SessionID("a"), Tool: "Bash", Tokens: 4000}})
 	require.NoError(t, err)
-	id, err := archive.Index{State: state}.Claim(archive.NewEntry(sha256.Sum256([]byte(text)), store.Name(), "/p", 1))
+	id, err := recovery.Index{State: state}.Claim(recovery.NewEntry(sha256.Sum256([]byte(text)), store.Name(), "/p", 1))
 	require.NoError(t, err)
 	sent := "[1 of 601 lines; rest: `mcp-pruner recover " + id + " --lines A-B`]\n... 1-600\nthe last line\n"
 	_, err = store.Clear(t.Context(), contextgc.Place{ID: [32]byte{9}, Marks: [][32]byte{{8}}}, []contextgc.Clearing{{Item: key, Segment: ids[0], Stub: sent, Tokens: 4000}})

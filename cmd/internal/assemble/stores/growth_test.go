@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -135,7 +134,7 @@ func askForOriginals(ctx context.Context, t *testing.T, open func() *store.DB) {
 	require.NoError(t, err)
 	require.NoError(t, full.Close())
 	shown := store.Shown{DB: open()}
-	ids, err := shown.Claim(ctx, archive.NewEntry(hash("10"), "", "p", 1))
+	ids, err := shown.Claim(ctx, recovery.NewEntry(hash("10"), "", "p", 1))
 	require.NoError(t, err)
 	_, _, err = shown.Text(ctx, ids[0])
 	require.NoError(t, err)

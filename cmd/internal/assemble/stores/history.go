@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
@@ -88,14 +88,14 @@ func (h History) Usages(ctx context.Context) ([]contextgc.Usage, error) {
 	return list, h.inDatabase(err)
 }
 
-// Text returns the text with an id that a database has, and the number of its first line, or archive.ErrNotFound. Texts of
+// Text returns the text with an id that a database has, and the number of its first line, or recoveryErrNotFound. Texts of
 // ledgers in files are found by ledger.Original.
 func (h History) Text(ctx context.Context, id string) (text string, first int, err error) {
 	if h.db == nil {
-		return "", 0, archive.ErrNotFound
+		return "", 0, recovery.ErrNotFound
 	}
 	text, first, err = store.Shown{DB: h.db}.Text(subject.With(ctx, h.owner), id)
-	if errors.Is(err, archive.ErrNotFound) {
+	if errors.Is(err, recovery.ErrNotFound) {
 		return "", 0, err
 	}
 	return text, first, h.inDatabase(err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
@@ -17,7 +17,7 @@ import (
 type Ledger struct {
 	contextgc.Ledger
 	Index clearing.Index // of the ids that are shown for its texts
-	Files archive.Index  // the same in a state directory, which has to be cleaned; State "": there is none
+	Files recovery.Index // the same in a state directory, which has to be cleaned; State "": there is none
 }
 
 // LedgerPlace returns the place of the ledger and its name: a file, or a database without its password.

@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery/archive"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -97,7 +97,7 @@ func original(ctx context.Context, p command.Process, folder, id string) (text s
 	}
 	defer func() { _ = db.Close() }() // it was only read
 	text, first, err = store.Shown{DB: db}.Text(ctx, id)
-	if errors.Is(err, archive.ErrNotFound) {
+	if errors.Is(err, recovery.ErrNotFound) {
 		return ledger.Original(ctx, ledger.Index(p.Lookup), folder, id)
 	}
 	return text, first, err

@@ -1,4 +1,4 @@
-package archive
+package recovery
 
 import (
 	"crypto/sha256"
@@ -97,8 +97,8 @@ func (elsewhere) Error() string {
 
 func (elsewhere) Is(target error) bool { return target == ErrNotFound }
 
-// ID matches the ids that an index assigns.
-var ID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}$`) })
+// IDPattern matches the ids that an index assigns.
+var IDPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}$`) })
 
 // IDIn returns the first id in a text, or "". A proxy asks for each result of each request.
 func IDIn(text string) string {
@@ -108,7 +108,7 @@ func IDIn(text string) string {
 			return ""
 		}
 		at += next
-		if end := at + len("prn_") + idDigits; end <= len(text) && ID().MatchString(text[at:end]) && !wordAt(text, at-1) && !wordAt(text, end) {
+		if end := at + len("prn_") + idDigits; end <= len(text) && IDPattern().MatchString(text[at:end]) && !wordAt(text, at-1) && !wordAt(text, end) {
 			return text[at:end]
 		}
 	}
@@ -144,7 +144,7 @@ func (x Index) Claim(e Entry) (id string, err error) {
 	}
 	for range 8 {
 		id = random()
-		if exists(filepath.Join(In(x.State).Dir, id)) { // an original from before there was an index
+		if exists(filepath.Join(ArchiveIn(x.State).Dir, id)) { // an original from before there was an index
 			err = fs.ErrExist
 			continue
 		}
@@ -208,7 +208,7 @@ func (x Index) Find(id string) (Entry, error) {
 
 // find returns the entry of an id. found is false if the id has none.
 func (x Index) find(id string) (e Entry, found bool, err error) {
-	if !ID().MatchString(id) || x.State == "" {
+	if !IDPattern().MatchString(id) || x.State == "" {
 		return e, false, ErrNotFound
 	}
 	content, err := os.ReadFile(x.path(id))
@@ -261,13 +261,13 @@ func (x Index) Sweep(ledger string, has func(sum [sha256.Size]byte) (bool, error
 		switch {
 		case err != nil:
 		case e.Ledger == "":
-			stays = exists(filepath.Join(In(x.State).Dir, f.Name()))
+			stays = exists(filepath.Join(ArchiveIn(x.State).Dir, f.Name()))
 		case e.Ledger == ledger:
 			if stays, err = has(e.Sum()); err != nil {
 				return err
 			}
 		default:
-			stays = exists(e.Ledger) || now.Sub(info.ModTime()) < MaxAge // its disk may come back
+			stays = exists(e.Ledger) || now.Sub(info.ModTime()) < maxAge // its disk may come back
 		}
 		if !stays {
 			x.Release(f.Name())

@@ -1,4 +1,4 @@
-package archive
+package recovery
 
 import (
 	"crypto/sha256"
@@ -35,7 +35,7 @@ func TestAnIDHasOneMeaning(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "prn_00000002", second)
 
-	s := In(state)
+	s := ArchiveIn(state)
 	s.Index = claimed(state, first, second, "prn_00000003")
 	id, err := s.Put("an original", "", 1)
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestManyClaimAtOnce(t *testing.T) {
 // either.
 func TestFindRefuses(t *testing.T) {
 	state := t.TempDir()
-	s := In(state)
+	s := ArchiveIn(state)
 	id, err := s.Put("secret", "", 1)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(state, "prn_01234567"), []byte(`{}`), 0o600))
@@ -119,7 +119,7 @@ func TestFindRefuses(t *testing.T) {
 
 // An entry knows the cut text that was shown, and no other, whatever it begins with.
 func TestShows(t *testing.T) {
-	s := In(t.TempDir())
+	s := ArchiveIn(t.TempDir())
 	id, err := s.Put("an original", "", 7)
 	require.NoError(t, err)
 	e, err := s.Index.Find(id)
@@ -141,7 +141,7 @@ func TestShows(t *testing.T) {
 // An entry is removed with its text.
 func TestSweepOfTheIndex(t *testing.T) {
 	state := t.TempDir()
-	x := In(state).Index
+	x := ArchiveIn(state).Index
 	gone := filepath.Join(t.TempDir(), "gone.db")
 	other := filepath.Join(t.TempDir(), "other.db")
 	require.NoError(t, os.WriteFile(other, nil, 0o600))
@@ -150,7 +150,7 @@ func TestSweepOfTheIndex(t *testing.T) {
 		require.NoError(t, err)
 		return id
 	}
-	original, err := In(state).Put("an original", "", 1)
+	original, err := ArchiveIn(state).Put("an original", "", 1)
 	require.NoError(t, err)
 	stays := []string{original, claim("kept", "/mine.db"), claim("of another ledger", other)}
 	goes := []string{claim("removed", "/mine.db"), claim("of a ledger that was removed", gone), claim("never stored", "")}
@@ -161,7 +161,7 @@ func TestSweepOfTheIndex(t *testing.T) {
 		_, err := x.Find(id)
 		require.NoError(t, err, "it may be on its way into its store")
 	}
-	require.NoError(t, x.Sweep("/mine.db", has, time.Now().Add(MaxAge+time.Hour)))
+	require.NoError(t, x.Sweep("/mine.db", has, time.Now().Add(maxAge+time.Hour)))
 	for _, id := range stays {
 		_, err := x.Find(id)
 		require.NoError(t, err)
@@ -171,8 +171,8 @@ func TestSweepOfTheIndex(t *testing.T) {
 		require.ErrorIs(t, err, ErrNotFound)
 	}
 
-	old := In(state)
-	old.Now = func() time.Time { return time.Now().Add(MaxAge + time.Hour) }
+	old := ArchiveIn(state)
+	old.Now = func() time.Time { return time.Now().Add(maxAge + time.Hour) }
 	old.Sweep()
 	_, err = x.Find(original)
 	require.ErrorIs(t, err, ErrNotFound)

@@ -1,4 +1,4 @@
-package archive
+package recovery
 
 import (
 	"os"
@@ -50,7 +50,7 @@ func TestProjectOf(t *testing.T) {
 func TestATextIsReadInItsProject(t *testing.T) {
 	at := folders(t, "repo/.git", "repo/a", "repo2/.git", "plain/sub")
 	require.NoError(t, os.Symlink(at("repo/a"), at("link")))
-	s := In(t.TempDir())
+	s := ArchiveIn(t.TempDir())
 	id, err := s.Put("text", ProjectOf(at("repo/a")), 1)
 	require.NoError(t, err)
 	for _, folder := range []string{"repo", "repo/a", "link"} {
@@ -84,7 +84,7 @@ func TestLinkedWorktreesAreOneProject(t *testing.T) {
 	write("forger/.git", "gitdir: "+at("forger/own"))
 	write("forger/own/commondir", at("repo/.git"))
 	write("forger/own/gitdir", at("forger/.git"))
-	s := In(t.TempDir())
+	s := ArchiveIn(t.TempDir())
 	put := func(folder string) string {
 		id, err := s.Put("text", ProjectOf(at(folder)), 1)
 		require.NoError(t, err)

@@ -1,4 +1,4 @@
-package archive
+package recovery
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 )
 
 func TestPutAndGet(t *testing.T) {
-	s := In(t.TempDir())
+	s := ArchiveIn(t.TempDir())
 	id, err := s.Put("all of it\n", "", 1)
 	require.NoError(t, err)
-	require.Regexp(t, ID(), id)
+	require.Regexp(t, IDPattern(), id)
 	text, first, err := s.Get(id, "/")
 	require.NoError(t, err)
 	require.Equal(t, "all of it\n", text)
@@ -31,7 +31,7 @@ func TestPutAndGet(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
-	s := In(t.TempDir())
+	s := ArchiveIn(t.TempDir())
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
@@ -51,10 +51,10 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 func TestSweepDropsTheOld(t *testing.T) {
-	s := In(t.TempDir())
+	s := ArchiveIn(t.TempDir())
 	id, err := s.Put("old", "", 1)
 	require.NoError(t, err)
-	s.Now = func() time.Time { return time.Now().Add(MaxAge + time.Hour) }
+	s.Now = func() time.Time { return time.Now().Add(maxAge + time.Hour) }
 	s.Sweep()
 	_, _, err = s.Get(id, "/")
 	require.ErrorIs(t, err, ErrNotFound)

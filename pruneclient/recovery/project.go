@@ -1,4 +1,4 @@
-package archive
+package recovery
 
 import (
 	"os"
@@ -26,9 +26,9 @@ func ProjectOf(folder string) string {
 	}
 }
 
-// ProjectOfSession returns the project of a session by the folder of an event and the folder that the client calls its
+// projectOfSession returns the project of a session by the folder of an event and the folder that the client calls its
 // project, or "". An agent that has changed to a folder inside the client's project is still in that project.
-func ProjectOfSession(folder, clientProject string) string {
+func projectOfSession(folder, clientProject string) string {
 	if filepath.IsAbs(clientProject) && within(resolved(folder), resolved(clientProject)) {
 		folder = clientProject
 	}
@@ -125,7 +125,7 @@ func ProjectOfHook(folder string, lookup func(string) (string, bool)) string {
 	}
 	for _, c := range agent.Clients {
 		if dir, ok := lookup(c.ProjectVariable); ok && c.ProjectVariable != "" && strings.TrimSpace(dir) != "" {
-			return ProjectOfSession(folder, dir)
+			return projectOfSession(folder, dir)
 		}
 	}
 	return ProjectOf(folder)

@@ -1,6 +1,4 @@
-// Package archive stores the whole outputs that hooks pruned, one file each, because a process that lives
-// for a few milliseconds cannot afford a database. Its index says for every id that an agent is shown where the text is.
-package archive
+package recovery
 
 import (
 	"context"
@@ -17,29 +15,29 @@ import (
 
 // Limits of a store. The oldest texts are removed when either is exceeded.
 const (
-	MaxAge   = 7 * 24 * time.Hour
-	MaxBytes = 512 << 20
+	maxAge   = 7 * 24 * time.Hour
+	maxBytes = 512 << 20
 )
 
-// Store is a folder of originals.
-type Store struct {
+// Archive is a folder of originals.
+type Archive struct {
 	Dir   string
 	Index Index            // has an entry for each original
 	Now   func() time.Time // nil: time.Now
 }
 
-// In returns the store in a state directory.
-func In(state string) Store {
-	return Store{Dir: filepath.Join(state, "originals"), Index: Index{State: state}}
+// ArchiveIn returns the store in a state directory.
+func ArchiveIn(state string) Archive {
+	return Archive{Dir: filepath.Join(state, "originals"), Index: Index{State: state}}
 }
 
 // From returns a Put for a text of a project whose first line has the given number in its file.
-func (s Store) From(project string, first int) func(context.Context, string) (string, error) {
+func (s Archive) From(project string, first int) func(context.Context, string) (string, error) {
 	return func(_ context.Context, text string) (string, error) { return s.Put(text, project, first) }
 }
 
 // Put stores a text of a project, whose first line has a number, under a new id.
-func (s Store) Put(text, project string, first int) (id string, err error) {
+func (s Archive) Put(text, project string, first int) (id string, err error) {
 	if id, err = s.Index.Claim(NewEntry(hashOf(text), "", project, first)); err != nil {
 		return "", err
 	}
@@ -56,7 +54,7 @@ func (s Store) Put(text, project string, first int) (id string, err error) {
 
 // Get returns the text with an id, for an agent that works in a folder, and the number of its first line. Originals that
 // an earlier version stored have no entry in the index, and may be read anywhere.
-func (s Store) Get(id, folder string) (text string, first int, err error) {
+func (s Archive) Get(id, folder string) (text string, first int, err error) {
 	e, indexed, err := s.Index.find(id)
 	if err != nil {
 		return "", 0, err
@@ -78,13 +76,13 @@ func (s Store) Get(id, folder string) (text string, first int, err error) {
 }
 
 // unindexedFirst returns the number of the first line of an original without an entry, which is in a file beside it.
-func (s Store) unindexedFirst(id string) int {
+func (s Archive) unindexedFirst(id string) int {
 	n, _ := os.ReadFile(s.path(id) + ".first")
 	first, _ := strconv.Atoi(string(n))
 	return max(first, 1)
 }
 
-func (s Store) path(id string) string { return filepath.Join(s.Dir, id) }
+func (s Archive) path(id string) string { return filepath.Join(s.Dir, id) }
 
 func newID() string {
 	var b [4]byte
@@ -92,7 +90,7 @@ func newID() string {
 	return "prn_" + hex.EncodeToString(b[:])
 }
 
-func (s Store) sweepSometimes(id string) {
+func (s Archive) sweepSometimes(id string) {
 	last := id[len(id)-2:]
 	if last == "00" || last == "40" || last == "80" || last == "c0" { // in one of 64 puts
 		s.Sweep()
@@ -100,7 +98,7 @@ func (s Store) sweepSometimes(id string) {
 }
 
 // Sweep removes texts that are too old, and the oldest ones above the size limit. Errors are ignored.
-func (s Store) Sweep() {
+func (s Archive) Sweep() {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
 		return
@@ -119,7 +117,7 @@ func (s Store) Sweep() {
 	var total int64
 	for _, info := range infos {
 		total += info.Size()
-		if total > MaxBytes || now.Sub(info.ModTime()) > MaxAge {
+		if total > maxBytes || now.Sub(info.ModTime()) > maxAge {
 			_ = os.Remove(filepath.Join(s.Dir, info.Name()))
 			if s.Index.State != "" {
 				s.Index.Release(info.Name())
