@@ -21,7 +21,7 @@ func (h Head) Event() fsm.Event {
 	return fsm.NewEvent("mcp_pruner.trace_head", "", fsm.Facts{"writer": h.Writer, "seq": int64(h.Seq), "link": h.Link, "key": h.Key, "final": h.Final})
 }
 
-// Heads is a place that keeps heads. The tests of assemble/stores have those that every such place passes.
+// Heads is a place that keeps heads. The tests of cmd/internal/assemble have those that every such place passes.
 type Heads interface {
 	// Keep returns when the place has the head or cannot take it. The next batch of the trace waits for it, a request
 	// never does.

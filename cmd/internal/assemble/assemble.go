@@ -1,4 +1,5 @@
-// Package assemble builds a server from its settings, for any transport.
+// Package assemble builds a server from its settings, for any transport, and opens what outlives a process: its trace,
+// the ledger, the originals and the keys. Every door opens them here.
 package assemble
 
 import (
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
@@ -69,7 +69,7 @@ func Server(o Options) (*mcpserver.Server, error) {
 		RepeatRaw: o.Settings.RepeatRaw, MaxPruneBytes: o.MaxPruneBytes, FieldErrors: o.FieldErrors, Emit: o.Emit, SyncLog: o.Sync,
 		Closers: []func() error{store.Close}, Printed: printed(o),
 	}
-	if place, err := stores.Recovery(o.Settings); err == nil && place.Shared() {
+	if place, err := recoveryPlace(o.Settings); err == nil && place.Shared() {
 		pipeline.KeepBeside = store.PutBeside
 	}
 	if err := addTrace(pipeline, o); err != nil {
@@ -98,12 +98,12 @@ func openStore(o Options) (*recovery.Store, error) {
 		TTL: o.Settings.RecoveryTTL, MaxBytes: o.Settings.RecoveryMaxBytes,
 		Report: warn(o),
 	}
-	place, err := stores.Recovery(o.Settings)
+	place, err := recoveryPlace(o.Settings)
 	switch {
 	case err != nil:
 		return nil, err
 	case place.Shared():
-		db, err := stores.Database(place, limits.Report)
+		db, err := OpenDatabase(place, limits.Report)
 		if err != nil {
 			return nil, err
 		}

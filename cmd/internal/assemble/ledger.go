@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states"
@@ -20,8 +19,8 @@ func addLedger(p *states.Pipeline, o Options) error {
 	if !offers && o.Settings.GCStore == "" && o.Settings.Store == "" {
 		return nil
 	}
-	tell := stores.LedgerFailed(o.Emit)
-	store, err := stores.OpenLedger(context.Background(), "", stores.Lookup(o.Settings, o.Env), tell)
+	tell := LedgerFailed(o.Emit)
+	store, err := OpenLedger(context.Background(), "", lookupOf(o.Settings, o.Env), tell)
 	if err != nil {
 		return err
 	}
@@ -32,7 +31,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 	}
 	failed := func(err error) { tell(err.Error()) }
 	p.Observers = append(p.Observers, ledger.Observer{Store: store, Project: project, Failed: failed})
-	stop := ledger.KeepClean(store, store.Files, stores.Limits(o.Settings), failed)
+	stop := ledger.KeepClean(store, store.Files, LedgerLimits(o.Settings), failed)
 	p.Closers = append(p.Closers, func() error {
 		stop()
 		return store.Close()

@@ -1,7 +1,6 @@
 package assemble
 
 import (
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
 
@@ -10,12 +9,12 @@ func addTrace(p *states.Pipeline, o Options) error {
 	if o.Settings.Trace == "" {
 		return nil
 	}
-	door := stores.Door{Settings: o.Settings, Version: o.Version, Transport: o.Transport, Emit: o.Emit, Sync: o.Sync}
+	door := Door{Settings: o.Settings, Version: o.Version, Transport: o.Transport, Emit: o.Emit, Sync: o.Sync}
 	file, err := door.Trace()
 	if err != nil {
 		return err
 	}
-	stores.CloseProc()
+	closeProc()
 	p.Observers = append(p.Observers, door.Tracer(file))
 	p.Closers = append(p.Closers, file.Close)
 	return nil

@@ -14,9 +14,9 @@ import (
 
 var opening = regexp.MustCompile(`\b(trace|ledger)\.Open\(`)
 
-// TestOnePlaceOpensStores proves that every door opens its trace and the ledger where assemble/stores does it for all.
+// TestOnePlaceOpensStores proves that every door opens its trace and the ledger where assemble does it for all.
 func TestOnePlaceOpensStores(t *testing.T) {
-	const place = "cmd/internal/assemble/stores"
+	const place = "cmd/internal/assemble"
 	found := map[string]bool{}
 	for _, folder := range []string{"cmd", "states", "runnerfsm", "tools", "pruneclient"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("../../..", folder), func(path string, d fs.DirEntry, err error) error {

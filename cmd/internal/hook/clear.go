@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
@@ -19,7 +19,7 @@ func (s state) clear(ctx context.Context, call agent.Call) []byte {
 	if err != nil {
 		return nil
 	}
-	store, err := stores.OpenOwnLedger(ctx, s.lookup)
+	store, err := assemble.OpenOwnLedger(ctx, s.lookup)
 	if err != nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
@@ -21,7 +21,7 @@ const maxReminded = 8
 
 // mark notes a compaction in the ledger. A mark that cannot be stored is dropped.
 func (s state) mark(ctx context.Context, call agent.Call) {
-	store, err := stores.OpenOwnLedger(ctx, s.lookup)
+	store, err := assemble.OpenOwnLedger(ctx, s.lookup)
 	if err != nil {
 		return
 	}
@@ -40,7 +40,7 @@ func (s state) remind(ctx context.Context, c *agent.Client, call agent.Call) []b
 		return nil
 	}
 	back := existing.BackOf(reach, func() string { return s.wayBack(c.Name) })
-	store, err := stores.OpenOwnLedger(ctx, s.lookup)
+	store, err := assemble.OpenOwnLedger(ctx, s.lookup)
 	if err != nil {
 		return nil
 	}

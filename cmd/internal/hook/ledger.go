@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
@@ -37,7 +37,7 @@ func openRecords(dir string) *records {
 	}
 	r.openLog(dir)
 	c := settings.Settings{TraceMaxBytes: maxLog, TraceKeep: keptTraces}
-	door := stores.Door{Settings: c, Transport: "hook", Emit: r.emit}
+	door := assemble.Door{Settings: c, Transport: "hook", Emit: r.emit}
 	if file, err := door.TraceAt(filepath.Join(dir, "hook-trace.jsonl")); err == nil {
 		r.trace = file
 		r.observers = []states.Observer{door.Tracer(file)}

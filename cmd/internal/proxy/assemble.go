@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
@@ -56,13 +56,13 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	if o.Policy == Off {
 		return s, closeTelemetry
 	}
-	place, name, err := stores.LedgerPlace(o.Store, p.Lookup)
+	place, name, err := assemble.LedgerPlace(o.Store, p.Lookup)
 	if err != nil {
 		s.health.failed(nil, err)
 		return s, closeTelemetry
 	}
 	s.health.ledger = name
-	door := stores.Door{Settings: c, Version: o.Version, Transport: "proxy", Emit: emit, Sync: sync}
+	door := assemble.Door{Settings: c, Version: o.Version, Transport: "proxy", Emit: emit, Sync: sync}
 	file := openTrace(door, traceBeside(place, name, p.Lookup))
 	var observers []states.Observer
 	if file != nil {
@@ -94,7 +94,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 
 // openWork opens the ledger for an engine.
 func (s *server) openWork(ctx context.Context, p command.Process, c settings.Settings, given string, e *clearing.Engine) (*work, error) {
-	store, err := stores.OpenLedger(ctx, given, p.Lookup, stores.LedgerFailed(s.emit))
+	store, err := assemble.OpenLedger(ctx, given, p.Lookup, assemble.LedgerFailed(s.emit))
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +105,9 @@ func (s *server) openWork(ctx context.Context, p command.Process, c settings.Set
 		failed(err)
 	}
 	book := ledger.New(store, failed)
-	stopCleaning := ledger.KeepClean(store, store.Files, stores.Limits(c), func(err error) {
+	stopCleaning := ledger.KeepClean(store, store.Files, assemble.LedgerLimits(c), func(err error) {
 		if !store.Lost() { // that is reported once
-			stores.LedgerFailed(s.emit)(err.Error())
+			assemble.LedgerFailed(s.emit)(err.Error())
 		}
 	})
 	w.usage = book.AddUsage
@@ -133,7 +133,7 @@ func wayBackOf(p command.Process) func(agent string) string {
 
 // traceBeside returns the file of a proxy's trace if the settings name none: beside the ledger's file, or in the state
 // directory of this machine's user. "" if there is neither.
-func traceBeside(place stores.Place, name string, lookup settings.Lookup) string {
+func traceBeside(place assemble.Place, name string, lookup settings.Lookup) string {
 	folder := filepath.Dir(name)
 	if place.Shared() {
 		var err error
@@ -146,7 +146,7 @@ func traceBeside(place stores.Place, name string, lookup settings.Lookup) string
 
 // openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the trace cannot be
 // opened, which is reported.
-func openTrace(door stores.Door, beside string) *trace.File {
+func openTrace(door assemble.Door, beside string) *trace.File {
 	path := cmp.Or(door.Settings.Trace, beside)
 	if path == "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
@@ -147,7 +147,7 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	warn := func(message string) {
 		logs.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": message}))
 	}
-	gate, closeGate, err := stores.Entry{Program: "proxy", Door: o.Door, Store: o.Store, Failed: warn}.Open(ctx, p.Lookup)
+	gate, closeGate, err := assemble.Entry{Program: "proxy", Door: o.Door, Store: o.Store, Failed: warn}.Open(ctx, p.Lookup)
 	if err != nil {
 		return command.Usagef("%w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
@@ -116,7 +116,7 @@ func TestAProxyOutlivesItsDatabase(t *testing.T) {
 // With a database nothing else makes the folder of this machine's user, in which the proxy has its trace.
 func TestTheTraceOfAFreshMachineHasAFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "folder", "proxy-trace.jsonl")
-	file := openTrace(stores.Door{Emit: func(fsm.Event) {}, Failed: func(err error) { t.Error(err) }}, path)
+	file := openTrace(assemble.Door{Emit: func(fsm.Event) {}, Failed: func(err error) { t.Error(err) }}, path)
 	require.NotNil(t, file)
 	require.NoError(t, file.Close())
 	assert.FileExists(t, path)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/httpserver"
@@ -115,7 +114,7 @@ func (o overHTTP) open(ctx context.Context, p command.Process, c settings.Settin
 	warn := func(message string) {
 		logs.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": message}))
 	}
-	entry := stores.Entry{Program: o.door, Door: c.Door, Shell: o.hasShell(c), Failed: warn}
+	entry := assemble.Entry{Program: o.door, Door: c.Door, Shell: o.hasShell(c), Failed: warn}
 	gate, closeGate, err := entry.Open(ctx, settings.FromEnv(p.Env))
 	s.closers = append(s.closers, closeGate)
 	if err != nil {
@@ -173,7 +172,7 @@ func (o overHTTP) handler(c settings.Settings, env []string, logs *fsm.EventLog,
 	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
 	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Gate: gate, Access: c.Access, FinishWithin: c.Drain}
 	closing = func() {}
-	shared, err := stores.Replicas(c)
+	shared, err := assemble.OpenReplicas(c)
 	if err != nil {
 		return nil, nil, err
 	}

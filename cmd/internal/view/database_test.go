@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
@@ -30,7 +30,7 @@ func (s *Sources) in(t *testing.T, database, owner string) {
 		}
 		return files(name)
 	}
-	past, err := stores.OpenHistory("", owner, s.Lookup)
+	past, err := assemble.OpenHistory("", owner, s.Lookup)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, past.Close()) })
 	s.Ledger = past

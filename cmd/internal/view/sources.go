@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
@@ -25,7 +25,7 @@ import (
 type Sources struct {
 	Lookup func(string) (string, bool)
 	Others history.OtherTools // which tools of other servers hooks may cut
-	Ledger stores.History     // what the proxy cleared
+	Ledger assemble.History   // what the proxy cleared
 
 	Paths []string // transcripts and folders of them; none: the clients' own
 }

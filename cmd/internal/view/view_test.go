@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -44,7 +44,7 @@ func home(t *testing.T, result string) (s Sources, dir, path string) {
 	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	env := map[string]string{"HOME": dir, "XDG_STATE_HOME": filepath.Join(dir, "state")}
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	past, err := stores.OpenHistory("", "", lookup)
+	past, err := assemble.OpenHistory("", "", lookup)
 	require.NoError(t, err)
 	return Sources{Lookup: lookup, Ledger: past}, dir, path
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gccmd"
@@ -25,7 +25,7 @@ type cleared struct {
 }
 
 func (l ledger) show(ctx context.Context, p command.Process, asJSON bool) error {
-	past, err := stores.OpenHistory(l.store, l.subject, p.Lookup)
+	past, err := assemble.OpenHistory(l.store, l.subject, p.Lookup)
 	if err != nil {
 		return command.Usagef("%w", err)
 	}

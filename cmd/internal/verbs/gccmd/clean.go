@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -50,7 +50,7 @@ stay. A server and the proxy do the same once a day, but they do not shrink the 
 		if err != nil {
 			return command.Usagef("%w", err)
 		}
-		limits := stores.Limits(config)
+		limits := assemble.LedgerLimits(config)
 		if f.Changed("keep-days") {
 			limits.Age = time.Duration(days) * 24 * time.Hour
 		}

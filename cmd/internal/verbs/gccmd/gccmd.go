@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
@@ -80,7 +80,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: shown}.Tools()}
 	if config.Trace != "" {
 		write := fsm.JSONSink(v.p.Stderr, fsm.LevelInfo) // the heads of the trace are logged like a server's
-		door := stores.Door{
+		door := assemble.Door{
 			Settings: config, Version: v.version, Transport: "gc",
 			Emit: func(e fsm.Event) {
 				e.RunID = config.RunID
@@ -144,8 +144,8 @@ func described(issues []states.Issue) string {
 	return strings.Join(parts, "; ")
 }
 
-func (v *verb) open() (stores.Ledger, error) {
-	return stores.OpenLedger(context.Background(), v.store, v.p.Lookup, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
+func (v *verb) open() (assemble.Ledger, error) {
+	return assemble.OpenLedger(context.Background(), v.store, v.p.Lookup, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
 }
 
 // with returns a call's arguments, including the project.

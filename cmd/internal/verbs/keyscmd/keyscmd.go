@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
@@ -43,7 +43,7 @@ docs/TEAMS.md describes how callers send it.`,
 	c.PersistentFlags().StringVar(&place, "store", "", "where keys are (default: MCP_PRUNER_STORE, else in the user's state directory)")
 	with := func(do func(c *cobra.Command, all *store.Keys) error) func(*cobra.Command) error {
 		return func(c *cobra.Command) error {
-			all, err := stores.OpenKeys(place, p.Lookup, func(m string) { _, _ = fmt.Fprintln(p.Stderr, m) })
+			all, err := assemble.OpenKeys(place, p.Lookup, func(m string) { _, _ = fmt.Fprintln(p.Stderr, m) })
 			if err != nil {
 				return err
 			}

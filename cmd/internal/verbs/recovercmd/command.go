@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
@@ -87,11 +87,11 @@ var segmentID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // original returns the text with an id and the number of its first line: from the database that MCP_PRUNER_STORE names, else
 // from the stores of this machine's user.
 func original(ctx context.Context, p command.Process, folder, id string) (text string, first int, err error) {
-	place, err := stores.Locate("", "", "", p.Lookup)
+	place, err := assemble.Locate("", "", "", p.Lookup)
 	if err != nil || !place.Shared() {
 		return ledger.Original(ctx, ledger.Index(p.Lookup), folder, id)
 	}
-	db, err := stores.Database(place, nil)
+	db, err := assemble.OpenDatabase(place, nil)
 	if err != nil {
 		return "", 0, err
 	}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	server "github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
@@ -24,7 +24,7 @@ func appendTrace(path string, run runnerfsm.Options, record trace.Record, stderr
 	c := traceSettings(run.Settings.Env)
 	c.RunID, c.Root = run.ID, run.Settings.Root
 	failed := func(err error) { fmt.Fprintf(stderr, "mcp-pruner: trace: %v\n", err) }
-	file, err := stores.Door{Settings: c, Transport: "run", Emit: run.Emit, Failed: failed}.TraceAt(path)
+	file, err := assemble.Door{Settings: c, Transport: "run", Emit: run.Emit, Failed: failed}.TraceAt(path)
 	if err != nil {
 		failed(err)
 		return

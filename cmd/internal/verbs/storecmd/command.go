@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
@@ -39,8 +39,8 @@ explains it. Without a verb: whether it can be used, and what it holds.`,
 }
 
 // database returns the database that the option or the environment names.
-func (v *verb) database() (stores.Place, error) {
-	place, err := stores.Locate(v.store, "", "", v.p.Lookup)
+func (v *verb) database() (assemble.Place, error) {
+	place, err := assemble.Locate(v.store, "", "", v.p.Lookup)
 	if err == nil && !place.Shared() {
 		err = fmt.Errorf("no database is named: set %s to postgres://USER@HOST/DATABASE", settings.Store)
 	}
@@ -146,8 +146,8 @@ except its API keys: revoke those first. Backups keep what they have.`,
 }
 
 // open opens a database and fails if it cannot be used.
-func open(ctx context.Context, place stores.Place) (*store.DB, error) {
-	db, err := stores.Database(place, nil)
+func open(ctx context.Context, place assemble.Place) (*store.DB, error) {
+	db, err := assemble.OpenDatabase(place, nil)
 	if err != nil {
 		return nil, err
 	}

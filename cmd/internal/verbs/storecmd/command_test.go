@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
@@ -89,7 +89,7 @@ func TestVersions(t *testing.T) {
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, fmt.Sprintf(`the database's schema has version %d, and this program needs %d: run "mcp-pruner store migrate"`, latest-1, latest))
 	}
-	_, err := stores.Database(stores.Place{Database: store.Database{Name: name}}, nil)
+	_, err := assemble.OpenDatabase(assemble.Place{Database: store.Database{Name: name}}, nil)
 	var version *store.VersionError
 	require.ErrorAs(t, err, &version, "a server does not start")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
@@ -41,7 +41,7 @@ type settings struct {
 	selection    audit.Selection
 	files        []string
 	store        string
-	database     stores.Place // Shared: the traces of replicas are read there
+	database     assemble.Place // Shared: the traces of replicas are read there
 }
 
 // Command returns the verb trace with its sub-verbs.
@@ -205,7 +205,7 @@ func (s *settings) locate(p command.Process, files []string) (err error) {
 		s.files = []string{file}
 		return nil
 	}
-	s.database, err = stores.Locate(s.store, "", "", p.Lookup)
+	s.database, err = assemble.Locate(s.store, "", "", p.Lookup)
 	if err == nil && !s.database.Shared() {
 		err = errors.New("which FILE? (neither MCP_PRUNER_TRACE is set, nor a database)")
 	}
@@ -235,7 +235,7 @@ func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) err
 
 // verifiedInDatabase does the same for the traces in the database, which has heads, too: without others they count.
 func (s settings) verifiedInDatabase(known *audit.Heads, all bool, use func(*audit.Trace) error) error {
-	db, err := stores.Database(s.database, nil)
+	db, err := assemble.OpenDatabase(s.database, nil)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/view"
@@ -59,7 +59,7 @@ database is only read: --subject says whose part of it.`,
 					return err
 				}
 			}
-			past, err := stores.OpenHistory(o.store, o.subject, p.Lookup)
+			past, err := assemble.OpenHistory(o.store, o.subject, p.Lookup)
 			if err != nil && (o.store != "" || o.subject != "") {
 				return command.Usagef("%w", err)
 			} // else the page says it

@@ -1,4 +1,4 @@
-package stores_test
+package assemble_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble/stores"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
@@ -16,7 +16,7 @@ import (
 func TestAShellIsNeverShared(t *testing.T) {
 	dir := t.TempDir()
 	lookup := func(name string) (string, bool) { return dir, name == "XDG_STATE_HOME" }
-	all, err := stores.OpenKeys("", lookup, func(m string) { t.Error(m) })
+	all, err := assemble.OpenKeys("", lookup, func(m string) { t.Error(m) })
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, all.Close()) })
 	add := func(id string, scopes ...string) (key string) {
@@ -24,7 +24,7 @@ func TestAShellIsNeverShared(t *testing.T) {
 		require.NoError(t, all.Add(t.Context(), store.Key{ID: id, Subject: id, Scopes: scopes}, store.Hash(auth.HashOf(key))))
 		return key
 	}
-	shell := stores.Entry{Program: "serve", Door: settings.Door{APIKeys: true}, Shell: true, Failed: func(m string) { t.Error(m) }}
+	shell := assemble.Entry{Program: "serve", Door: settings.Door{APIKeys: true}, Shell: true, Failed: func(m string) { t.Error(m) }}
 	_, _, err = shell.Open(t.Context(), lookup)
 	require.ErrorContains(t, err, `make one with "mcp-pruner keys add SUBJECT" first`)
 
@@ -49,7 +49,7 @@ func TestAShellIsNeverShared(t *testing.T) {
 
 // Callers need no credential where none is configured.
 func TestNoGateOnLoopback(t *testing.T) {
-	gate, closing, err := stores.Entry{}.Open(t.Context(), nil)
+	gate, closing, err := assemble.Entry{}.Open(t.Context(), nil)
 	require.NoError(t, err)
 	defer closing()
 	assert.Nil(t, gate)

@@ -1,4 +1,4 @@
-package stores
+package assemble
 
 import (
 	"cmp"
@@ -39,7 +39,7 @@ func OpenLedger(ctx context.Context, given string, lookup settings.Lookup, faile
 	if !place.Shared() {
 		return openFile(ctx, file, lookup, failed)
 	}
-	db, err := Database(place, failed)
+	db, err := OpenDatabase(place, failed)
 	if err != nil {
 		return Ledger{}, err
 	}
@@ -69,7 +69,7 @@ func LedgerFailed(emit func(fsm.Event)) func(message string) {
 	return func(message string) { emit(fsm.NewEvent("ledger.failed", "", fsm.Facts{"message": message})) }
 }
 
-// Limits returns the limits of the ledger in the settings.
-func Limits(s settings.Settings) contextgc.Limits {
+// LedgerLimits returns the limits of the ledger in the settings.
+func LedgerLimits(s settings.Settings) contextgc.Limits {
 	return contextgc.Limits{Age: s.GCKeep, Bytes: s.GCMaxBytes}
 }

@@ -1,4 +1,4 @@
-package stores
+package assemble
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package stores
+package assemble
 
 import (
 	"context"
@@ -67,13 +67,13 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 	return Place{Database: store.Database{Name: all, Direct: of(settings.StoreDirect)}}, nil
 }
 
-// Recovery returns the place of the originals of pruned outputs; without any, they are kept in memory.
-func Recovery(c settings.Settings) (Place, error) {
-	return Locate("", recoverySetting, OriginalsSuffix, Lookup(c, nil))
+// recoveryPlace returns the place of the originals of pruned outputs; without any, they are kept in memory.
+func recoveryPlace(c settings.Settings) (Place, error) {
+	return Locate("", recoverySetting, originalsSuffix, lookupOf(c, nil))
 }
 
-// Lookup returns the variables of an environment, with those that name places as settings have them.
-func Lookup(c settings.Settings, env []string) settings.Lookup {
+// lookupOf returns the variables of an environment, with those that name places as settings have them.
+func lookupOf(c settings.Settings, env []string) settings.Lookup {
 	given := map[string]string{recoverySetting: c.RecoveryStore, ledgerSetting: c.GCStore, settings.Store: c.Store, settings.StoreDirect: c.StoreDirect}
 	others := settings.FromEnv(env)
 	return func(name string) (string, bool) {
@@ -84,9 +84,9 @@ func Lookup(c settings.Settings, env []string) settings.Lookup {
 	}
 }
 
-// Database opens a database. If it cannot be reached the process starts all the same, which warn is told; a schema of
+// OpenDatabase opens a database. If it cannot be reached the process starts all the same, which warn is told; a schema of
 // another version is an error.
-func Database(p Place, warn func(message string)) (*store.DB, error) {
+func OpenDatabase(p Place, warn func(message string)) (*store.DB, error) {
 	db, err := store.Open(p.Database)
 	if err != nil {
 		return nil, err
@@ -101,30 +101,30 @@ func Database(p Place, warn func(message string)) (*store.DB, error) {
 	return db, nil
 }
 
-// Replicas returns the database in which the processes of a team reach each other; nil: there is none.
-func Replicas(c settings.Settings) (*store.DB, error) {
-	place, err := Recovery(c)
+// OpenReplicas returns the database in which the processes of a team reach each other; nil: there is none.
+func OpenReplicas(c settings.Settings) (*store.DB, error) {
+	place, err := recoveryPlace(c)
 	if err != nil || !place.Shared() {
 		return nil, err
 	}
-	return Database(place, nil)
+	return OpenDatabase(place, nil)
 }
 
 // These are added to the name of the file that MCP_PRUNER_STORE names, for those of the API keys and of the originals.
 const (
-	KeysSuffix      = ".keys"
-	OriginalsSuffix = ".originals"
+	keysSuffix      = ".keys"
+	originalsSuffix = ".originals"
 )
 
 // OpenKeys opens the API keys: in the database that MCP_PRUNER_STORE names, else in a file of the user. failed gets messages
 // about errors that do not prevent opening.
 func OpenKeys(given string, lookup settings.Lookup, failed func(message string)) (*store.Keys, error) {
-	place, err := Locate(given, "", KeysSuffix, lookup)
+	place, err := Locate(given, "", keysSuffix, lookup)
 	if err != nil {
 		return nil, err
 	}
 	if place.Shared() {
-		db, err := Database(place, failed)
+		db, err := OpenDatabase(place, failed)
 		if err != nil {
 			return nil, err
 		}

@@ -1,5 +1,4 @@
-// Package stores opens what outlives a process: its trace and the ledger. Every door opens them here.
-package stores
+package assemble
 
 import (
 	"errors"
@@ -74,7 +73,7 @@ func (d Door) open(path string, away *anchor) (*trace.File, error) {
 			d.Emit(fsm.NewEvent("mcp_pruner.trace_removed", "", fsm.Facts{"file": file}))
 		},
 	}
-	db, err := Replicas(c)
+	db, err := OpenReplicas(c)
 	if err != nil {
 		return nil, err
 	}

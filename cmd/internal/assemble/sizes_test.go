@@ -1,4 +1,4 @@
-package stores
+package assemble
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func TestSizingTable(t *testing.T) {
 		table += fmt.Sprintf("| %s | %.1f | %.2f million | %.0f GB |\n", row.label, calls/hoursADay/3600, calls*rowsOfCall/1e6,
 			calls*(originalBytes+daysKept*(entryBytes+recordBytes))/1e9)
 	}
-	page, err := os.ReadFile("../../../../docs/TEAMS.md")
+	page, err := os.ReadFile("../../../docs/TEAMS.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(page), table)
 }
