@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
@@ -24,7 +24,7 @@ type Entry struct {
 // Open opens what admits the callers: the token, the API keys and the OpenID provider that the settings name. It returns
 // nil if callers need no credential. A shell admits one person only: it acts with the rights of whoever started it, and
 // what one caller leaves behind another could read.
-func (e Entry) Open(ctx context.Context, lookup settings.Lookup) (g *auth.Gate, close func(), err error) {
+func (e Entry) Open(ctx context.Context, lookup settings.Lookup) (g *web.Gate, close func(), err error) {
 	close = func() {}
 	if !e.Door.Asks() {
 		return nil, close, nil
@@ -32,9 +32,9 @@ func (e Entry) Open(ctx context.Context, lookup settings.Lookup) (g *auth.Gate, 
 	if e.Shell && e.Door.OIDC.Issuer != "" {
 		return nil, close, fmt.Errorf("an OpenID provider lets many people in: %w", errShell)
 	}
-	g = &auth.Gate{Door: e.Program}
+	g = &web.Gate{Door: e.Program}
 	if e.Door.TokenFile != "" {
-		token, err := auth.ReadToken(e.Door.TokenFile)
+		token, err := web.ReadToken(e.Door.TokenFile)
 		if err != nil {
 			return nil, close, fmt.Errorf("MCP_PRUNER_TOKEN_FILE: %w", err)
 		}
@@ -53,11 +53,11 @@ func (e Entry) Open(ctx context.Context, lookup settings.Lookup) (g *auth.Gate, 
 				return nil, func() {}, err
 			}
 		}
-		g.Methods = append(g.Methods, auth.NewStored(finder(all, only), time.Now))
+		g.Methods = append(g.Methods, web.NewStoredKeys(finder(all, only), time.Now))
 	}
 	if o := e.Door.OIDC; o.Issuer != "" {
-		g.Methods = append(g.Methods, &auth.OIDC{Issuer: o.Issuer, Audience: o.Audience, Scopes: o.Scopes, Claim: o.Claim})
-		g.OAuth = &auth.Resource{URL: e.Door.Access.Public + "/mcp", Issuer: o.Issuer, Scopes: o.Scopes}
+		g.Methods = append(g.Methods, &web.OIDC{Issuer: o.Issuer, Audience: o.Audience, Scopes: o.Scopes, Claim: o.Claim})
+		g.OAuth = &web.ProtectedResource{URL: e.Door.Access.Public + "/mcp", Issuer: o.Issuer, Scopes: o.Scopes}
 		if e.Door.Access.Public == "" {
 			g.OAuth = nil // clients cannot be told where they are
 		}
@@ -86,12 +86,12 @@ func onlyKey(ctx context.Context, all *store.Keys, others int) (id string, err e
 }
 
 // finder returns the function that finds the caller of an API key in a store. With only, no other key counts.
-func finder(all *store.Keys, only string) auth.Finder {
-	return func(ctx context.Context, hash []byte) (auth.Caller, bool, error) {
+func finder(all *store.Keys, only string) web.KeyFinder {
+	return func(ctx context.Context, hash []byte) (web.Caller, bool, error) {
 		k, ok, err := all.Lookup(ctx, store.Hash(hash))
 		if err != nil || !ok || !k.Valid(time.Now()) || only != "" && k.ID != only {
-			return auth.Caller{}, false, err
+			return web.Caller{}, false, err
 		}
-		return auth.Caller{Subject: k.Subject, Doors: k.Scopes, Until: k.Expires}, true, nil
+		return web.Caller{Subject: k.Subject, Doors: k.Scopes, Until: k.Expires}, true, nil
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
@@ -20,8 +20,8 @@ func TestAShellIsNeverShared(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, all.Close()) })
 	add := func(id string, scopes ...string) (key string) {
-		key = auth.NewKey()
-		require.NoError(t, all.Add(t.Context(), store.Key{ID: id, Subject: id, Scopes: scopes}, store.Hash(auth.HashOf(key))))
+		key = web.NewKey()
+		require.NoError(t, all.Add(t.Context(), store.Key{ID: id, Subject: id, Scopes: scopes}, store.Hash(web.HashKey(key))))
 		return key
 	}
 	shell := assemble.Entry{Program: "serve", Door: settings.Door{APIKeys: true}, Shell: true, Failed: func(m string) { t.Error(m) }}
@@ -38,7 +38,7 @@ func TestAShellIsNeverShared(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "k1", c.Subject)
 	_, err = gate.Check(t.Context(), second)
-	assert.ErrorIs(t, err, auth.ErrUnknown)
+	assert.ErrorIs(t, err, web.ErrUnknownCaller)
 
 	_, _, err = shell.Open(t.Context(), lookup)
 	require.ErrorContains(t, err, "2 credentials open this server: bash is never shared")

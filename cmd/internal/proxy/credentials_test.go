@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
@@ -82,15 +81,15 @@ func TestNoCredentialOfOursGoesOn(t *testing.T) {
 	up := newUpstream(t)
 	to, err := url.Parse(up.URL)
 	require.NoError(t, err)
-	own, key := string(secret.New()), auth.NewKey()
+	own, key := string(secret.New()), web.NewKey()
 	alone := newServer(to, nil, func(fsm.Event) {})
 	alone.secret = secret.Secret(own)
 	shared := newServer(to, nil, func(fsm.Event) {})
-	shared.access, shared.gate = web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}, &auth.Gate{Door: "proxy", Methods: []auth.Method{auth.Token("t0ken=="), auth.Token(key)}}
+	shared.access, shared.gate = web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}, &web.Gate{Door: "proxy", Methods: []web.AuthMethod{web.Token("t0ken=="), web.Token(key)}}
 	for _, c := range []struct {
 		server              *server
 		header, right, ours string
-	}{{alone, secret.Header, own, own}, {shared, KeyHeader, key, key}, {shared, KeyHeader, key, auth.NewKey()}, {shared, KeyHeader, key, "t0ken=="}} {
+	}{{alone, secret.Header, own, own}, {shared, KeyHeader, key, key}, {shared, KeyHeader, key, web.NewKey()}, {shared, KeyHeader, key, "t0ken=="}} {
 		ask := func(query, name, value string) int {
 			r := httptest.NewRequest(http.MethodPost, "/v1/messages?"+query, nil)
 			r.Host = "127.0.0.1"

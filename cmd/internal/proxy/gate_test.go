@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
@@ -24,8 +23,8 @@ func TestACallersKeyStaysHere(t *testing.T) {
 	to, err := url.Parse(up.URL)
 	require.NoError(t, err)
 	s := newServer(to, nil, func(fsm.Event) {})
-	s.gate, s.access = &auth.Gate{Door: "proxy", Methods: []auth.Method{auth.Token("t0ken")}}, web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}
-	key := auth.NewKey()
+	s.gate, s.access = &web.Gate{Door: "proxy", Methods: []web.AuthMethod{web.Token("t0ken")}}, web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}
+	key := web.NewKey()
 	ask := func(path string, headers ...string) int {
 		r := httptest.NewRequest("POST", path, nil)
 		for i := 0; i < len(headers); i += 2 {
@@ -61,7 +60,7 @@ func TestACallersKeyStaysHere(t *testing.T) {
 // Whoever looks after the proxy learns without a credential that it runs, and that it ends.
 func TestProbesOfAProxy(t *testing.T) {
 	s := newServer(nil, nil, func(fsm.Event) {})
-	s.gate, s.access = &auth.Gate{Methods: []auth.Method{auth.Token("t0ken")}}, web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}
+	s.gate, s.access = &web.Gate{Methods: []web.AuthMethod{web.Token("t0ken")}}, web.Access{Host: "0.0.0.0", Cert: "c", Key: "k"}
 	get := func(path string) int {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest("GET", path, nil))

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
@@ -42,7 +42,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.R
 		reason, message = "foreign", s.access.Foreign(r)
 	case s.gate != nil:
 		r.Header.Del(secret.Header)
-		var caller auth.Caller
+		var caller web.Caller
 		if caller, status, reason, message = s.check(r, credential); reason == "" {
 			return r.WithContext(subject.WithUser(subject.With(r.Context(), caller.Subject), user)), true
 		}
@@ -81,15 +81,15 @@ func takeKey(r *http.Request) string {
 }
 
 // check returns the caller of a request, or why it is refused.
-func (s *server) check(r *http.Request, credential string) (caller auth.Caller, status int, reason, message string) {
-	if misplaced(r, func(text string) bool { return auth.HasKey(text) || s.gate.Owns(text) }) {
+func (s *server) check(r *http.Request, credential string) (caller web.Caller, status int, reason, message string) {
+	if misplaced(r, func(text string) bool { return web.HasKey(text) || s.gate.Owns(text) }) {
 		return caller, http.StatusForbidden, "misplaced_key", "a credential of this proxy is where the provider's key belongs, and must not reach the provider. It belongs into the header " + KeyHeader
 	}
 	caller, err := s.gate.Check(r.Context(), credential)
 	switch {
-	case auth.Unavailable(err):
+	case web.Unavailable(err):
 		return caller, http.StatusServiceUnavailable, "credentials_unavailable", "the credentials of callers cannot be checked now"
-	case errors.Is(err, auth.ErrScope):
+	case errors.Is(err, web.ErrScope):
 		return caller, http.StatusForbidden, "insufficient_scope", err.Error()
 	case err != nil:
 		return caller, http.StatusUnauthorized, "no_key", "the key is missing, wrong, expired or revoked. It belongs into the header " + KeyHeader + "; docs/TEAMS.md says how each client sends it"

@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
@@ -34,7 +33,7 @@ var decideWithin = 2 * time.Second
 type server struct {
 	secret     secret.Secret // of the clients; "": none is asked for
 	prover     prover
-	gate       *auth.Gate  // admits callers by a credential of their own, in place of the secret; nil: there is none
+	gate       *web.Gate   // admits callers by a credential of their own, in place of the secret; nil: there is none
 	access     web.Access  // from where requests may come
 	draining   atomic.Bool // the proxy ends
 	refusals   refusals

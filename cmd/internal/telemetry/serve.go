@@ -10,7 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
@@ -44,11 +43,11 @@ func serveMetrics(o Options) (*metrics, func() error, error) {
 }
 
 // tokenOf reads the token that a scrape has to send.
-func tokenOf(o Options) (auth.Token, error) {
+func tokenOf(o Options) (web.Token, error) {
 	if o.Token == "" {
 		return "", nil
 	}
-	token, err := auth.ReadToken(o.Token)
+	token, err := web.ReadToken(o.Token)
 	if err != nil {
 		return "", fmt.Errorf("MCP_PRUNER_METRICS_TOKEN_FILE: %w", err)
 	}
@@ -57,7 +56,7 @@ func tokenOf(o Options) (auth.Token, error) {
 
 // guarded refuses requests that a web page sent, if the address is a loopback address, and those without the token.
 // Elsewhere nobody is answered without one.
-func guarded(l net.Listener, token auth.Token, next http.Handler) http.Handler {
+func guarded(l net.Listener, token web.Token, next http.Handler) http.Handler {
 	host, _, _ := net.SplitHostPort(l.Addr().String())
 	local := web.IsLoopback(host)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

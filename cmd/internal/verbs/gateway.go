@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover"
@@ -189,7 +189,7 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 		},
 	}
 	if f.tokens != "" {
-		file := auth.SubjectTokens(f.tokens)
+		file := web.SubjectTokens(f.tokens)
 		if err := file.Check(); err != nil {
 			return nil, fmt.Errorf("--subject-tokens: %w", err)
 		}

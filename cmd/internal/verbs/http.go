@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/httpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 )
@@ -168,7 +168,7 @@ func (o overHTTP) hasShell(c settings.Settings) bool {
 	return o.tools && o.other == nil && slices.Contains(c.Toolsets, "core") && (len(c.Tools) == 0 || slices.Contains(c.Tools, "bash"))
 }
 
-func (o overHTTP) handler(c settings.Settings, env []string, logs *fsm.EventLog, tools *offered, gate *auth.Gate) (h *httpserver.Handler, closing func(), err error) {
+func (o overHTTP) handler(c settings.Settings, env []string, logs *fsm.EventLog, tools *offered, gate *web.Gate) (h *httpserver.Handler, closing func(), err error) {
 	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
 	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Gate: gate, Access: c.Access, FinishWithin: c.Drain}
 	closing = func() {}

@@ -1,5 +1,6 @@
 // Package web is the HTTP server of every door, and says which requests it may serve on this machine: those of
-// its own programs, and none that a web page could have sent.
+// its own programs, and none that a web page could have sent. Beyond this machine it says who calls, by the credential that
+// a request carries. It fails closed: what cannot be found out admits nobody.
 package web
 
 import (

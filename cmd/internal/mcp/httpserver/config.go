@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
@@ -15,7 +14,7 @@ type Config struct {
 	Server  *mcpserver.Server
 	Version string
 	Emit    func(fsm.Event) // receives events about connection errors; nil: they are dropped
-	Gate    *auth.Gate      // admits the callers, each of whom has to send a bearer token except for GET /healthz and /readyz; nil: none has to
+	Gate    *web.Gate       // admits the callers, each of whom has to send a bearer token except for GET /healthz and /readyz; nil: none has to
 	Access  web.Access      // from where requests may come; zero: from this machine
 
 	Replicas Replicas // the other processes behind the same address; nil: there are none

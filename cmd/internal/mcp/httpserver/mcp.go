@@ -9,8 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
@@ -95,7 +95,7 @@ func alone(r *http.Request) *mcpserver.Session {
 
 // owns reports whether a session belongs to a request's subject. A new session becomes the subject's.
 func owns(r *http.Request, session *mcpserver.Session) bool {
-	caller, known := r.Context().Value(callerKey{}).(auth.Caller)
+	caller, known := r.Context().Value(callerKey{}).(web.Caller)
 	return !known || session.Claim(caller.Subject)
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
@@ -36,9 +36,9 @@ func (c Config) guard(r *http.Request) (*http.Request, *fault) {
 	}
 	caller, err := c.Gate.Check(r.Context(), bearer(r))
 	switch {
-	case auth.Unavailable(err): // nobody is admitted unasked
+	case web.Unavailable(err): // nobody is admitted unasked
 		return r, &fault{http.StatusServiceUnavailable, "unavailable", "the credentials of callers cannot be checked now"}
-	case errors.Is(err, auth.ErrScope):
+	case errors.Is(err, web.ErrScope):
 		return r, &fault{http.StatusForbidden, "insufficient_scope", err.Error()}
 	case err != nil:
 		return r, &fault{http.StatusUnauthorized, "unauthorized", "want Authorization: Bearer with a token of this server"}
@@ -85,9 +85,9 @@ func (c Config) refuse(w http.ResponseWriter, r *http.Request, f *fault) {
 	if c.Gate != nil {
 		switch f.code {
 		case "unauthorized":
-			w.Header().Set("WWW-Authenticate", c.Gate.OAuth.Challenge(auth.ErrUnknown, bearer(r) != ""))
+			w.Header().Set("WWW-Authenticate", c.Gate.OAuth.Challenge(web.ErrUnknownCaller, bearer(r) != ""))
 		case "insufficient_scope":
-			w.Header().Set("WWW-Authenticate", c.Gate.OAuth.Challenge(auth.ErrScope, true))
+			w.Header().Set("WWW-Authenticate", c.Gate.OAuth.Challenge(web.ErrScope, true))
 		}
 	}
 	problem(w, f)

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
@@ -45,7 +44,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 }
 
 func TestATokenIsAskedFor(t *testing.T) {
-	p := newPlace(t, func(c *Config) { c.Gate = &auth.Gate{Methods: []auth.Method{auth.Token("s3cret")}} })
+	p := newPlace(t, func(c *Config) { c.Gate = &web.Gate{Methods: []web.AuthMethod{web.Token("s3cret")}} })
 	ping := message("ping", nil)
 	for header, status := range map[string]int{
 		"": 401, "Authorization: Bearer wrong": 401, "Authorization: Basic s3cret": 401, "Authorization: Bearer ": 401,
@@ -64,13 +63,13 @@ func TestATokenIsAskedFor(t *testing.T) {
 // lost is a method that cannot be asked.
 type lost struct{}
 
-func (lost) Check(context.Context, string) (auth.Caller, error) {
-	return auth.Caller{}, errors.New("no connection to db-7")
+func (lost) Check(context.Context, string) (web.Caller, error) {
+	return web.Caller{}, errors.New("no connection to db-7")
 }
 
 // Nobody is admitted while keys cannot be asked for, and why that is so is nobody's business.
 func TestLostKeysAdmitNobody(t *testing.T) {
-	p := newPlace(t, func(c *Config) { c.Gate = &auth.Gate{Methods: []auth.Method{lost{}}} })
+	p := newPlace(t, func(c *Config) { c.Gate = &web.Gate{Methods: []web.AuthMethod{lost{}}} })
 	response, body := p.post(message("ping", nil), "Authorization: Bearer s3cret")
 	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	assert.NotContains(t, string(body), "db-7")
@@ -205,9 +204,9 @@ func TestTheVersionThatAMissingHeaderMeansIsTaken(t *testing.T) {
 // OAuth clients learn from a refusal where they get a token, as RFC 9728 describes it.
 func TestOAuthClientsAreToldWhere(t *testing.T) {
 	p := newPlace(t, func(c *Config) {
-		c.Gate = &auth.Gate{
-			Methods: []auth.Method{auth.Token("s3cret")},
-			OAuth:   &auth.Resource{URL: "https://mcp.example.com/mcp", Issuer: "https://id.example.com", Scopes: []string{"mcp"}},
+		c.Gate = &web.Gate{
+			Methods: []web.AuthMethod{web.Token("s3cret")},
+			OAuth:   &web.ProtectedResource{URL: "https://mcp.example.com/mcp", Issuer: "https://id.example.com", Scopes: []string{"mcp"}},
 		}
 	})
 	const where = `resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`
@@ -225,15 +224,15 @@ func TestOAuthClientsAreToldWhere(t *testing.T) {
 
 // A session is its subject's: to another one its id is one that never was. Sessions that nobody uses are bounded.
 func TestSessionsAreTheirSubjects(t *testing.T) {
-	alice, bob := auth.NewKey(), auth.NewKey()
+	alice, bob := web.NewKey(), web.NewKey()
 	p := newPlace(t, func(c *Config) {
-		c.Gate = &auth.Gate{Methods: []auth.Method{auth.NewStored(func(_ context.Context, hash []byte) (auth.Caller, bool, error) {
+		c.Gate = &web.Gate{Methods: []web.AuthMethod{web.NewStoredKeys(func(_ context.Context, hash []byte) (web.Caller, bool, error) {
 			for name, key := range map[string]string{"alice": alice, "bob": bob} {
-				if string(hash) == string(auth.HashOf(key)) {
-					return auth.Caller{Subject: name}, true, nil
+				if string(hash) == string(web.HashKey(key)) {
+					return web.Caller{Subject: name}, true, nil
 				}
 			}
-			return auth.Caller{}, false, nil
+			return web.Caller{}, false, nil
 		}, time.Now)}}
 	})
 	response, _ := p.post(message("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "c", "version": "1"}}), "Authorization: Bearer "+alice)

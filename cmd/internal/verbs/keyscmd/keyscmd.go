@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
@@ -78,8 +78,8 @@ func addCommand(p command.Process, with use) *cobra.Command {
 				k.Expires = time.Now().Add(within).UTC().Truncate(time.Second)
 			}
 			return with(func(c *cobra.Command, all *store.Keys) error {
-				key := auth.NewKey()
-				if err := all.Add(c.Context(), k, store.Hash(auth.HashOf(key))); err != nil {
+				key := web.NewKey()
+				if err := all.Add(c.Context(), k, store.Hash(web.HashKey(key))); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintln(p.Stdout, key); err != nil {
@@ -109,7 +109,7 @@ func check(k store.Key) error {
 	if strings.TrimSpace(k.Subject) == "" {
 		return command.Usagef("SUBJECT: want the name of whose key it is")
 	}
-	if auth.IsKey(k.Subject) {
+	if web.IsKey(k.Subject) {
 		return command.Usagef("SUBJECT: this is a key; want the name of whose key it is to be")
 	}
 	for _, s := range k.Scopes {
@@ -218,7 +218,7 @@ func revokeCommand(p command.Process, with use) *cobra.Command {
 		Short: "Refuse a key from now on",
 		Args:  command.OneArgument("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if auth.IsKey(args[0]) {
+			if web.IsKey(args[0]) {
 				return command.Usagef(`ID: this is the key itself, which now stands in the shell's history: revoke it by its id, which "mcp-pruner keys" shows`)
 			}
 			return with(func(c *cobra.Command, all *store.Keys) error {
@@ -229,7 +229,7 @@ func revokeCommand(p command.Process, with use) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(p.Stdout, "%s is revoked. Servers that know it refuse it within %d seconds.\n", args[0], int(auth.MaxRevoked.Seconds()))
+				_, err = fmt.Fprintf(p.Stdout, "%s is revoked. Servers that know it refuse it within %d seconds.\n", args[0], int(web.MaxRevoked.Seconds()))
 				return err
 			})(c)
 		},

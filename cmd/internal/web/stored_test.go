@@ -1,4 +1,4 @@
-package auth_test
+package web_test
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // store is a store of one key with a clock of its own.
 type store struct {
 	now    time.Time
-	caller auth.Caller
+	caller web.Caller
 	known  bool
 	err    error
 	asked  int
 }
 
-func newStore(t *testing.T) (s *store, m *auth.Stored, key string) {
+func newStore(t *testing.T) (s *store, m *web.StoredKeys, key string) {
 	t.Helper()
-	s, key = &store{now: time.Now(), caller: auth.Caller{Subject: "alice"}, known: true}, auth.NewKey()
-	hash := auth.HashOf(key)
-	return s, auth.NewStored(func(_ context.Context, h []byte) (auth.Caller, bool, error) {
+	s, key = &store{now: time.Now(), caller: web.Caller{Subject: "alice"}, known: true}, web.NewKey()
+	hash := web.HashKey(key)
+	return s, web.NewStoredKeys(func(_ context.Context, h []byte) (web.Caller, bool, error) {
 		s.asked++
 		return s.caller, s.known && string(h) == string(hash), s.err
 	}, func() time.Time { return s.now }), key
@@ -37,16 +37,16 @@ func TestAKeyOutlivesItsStoreByAMinute(t *testing.T) {
 	_, err := m.Check(t.Context(), key)
 	require.NoError(t, err)
 	s.err = errors.New("no connection")
-	s.now = s.now.Add(auth.MaxLost - time.Second)
+	s.now = s.now.Add(web.MaxLost - time.Second)
 	c, err := m.Check(t.Context(), key)
 	require.NoError(t, err)
 	assert.Equal(t, "alice", c.Subject)
 	assert.NoError(t, m.Ready(t.Context()), "a short outage takes no replica out of the balancer")
-	_, err = m.Check(t.Context(), auth.NewKey())
-	assert.True(t, auth.Unavailable(err), "a key that was never seen is not accepted")
+	_, err = m.Check(t.Context(), web.NewKey())
+	assert.True(t, web.Unavailable(err), "a key that was never seen is not accepted")
 	s.now = s.now.Add(time.Second)
 	_, err = m.Check(t.Context(), key)
-	require.True(t, auth.Unavailable(err), "%v", err)
+	require.True(t, web.Unavailable(err), "%v", err)
 	assert.Error(t, m.Ready(t.Context()))
 	s.err = nil
 	s.now = s.now.Add(time.Second)
@@ -63,10 +63,10 @@ func TestARevokedKeyIsRefused(t *testing.T) {
 	s.known = false
 	s.now = s.now.Add(10 * time.Second)
 	_, err = m.Check(t.Context(), key)
-	require.ErrorIs(t, err, auth.ErrUnknown)
+	require.ErrorIs(t, err, web.ErrUnknownCaller)
 	s.err = errors.New("no connection")
 	_, err = m.Check(t.Context(), key)
-	assert.True(t, auth.Unavailable(err), "what was revoked is not remembered as known")
+	assert.True(t, web.Unavailable(err), "what was revoked is not remembered as known")
 
 	s, m, key = newStore(t)
 	_, err = m.Check(t.Context(), key)
@@ -87,7 +87,7 @@ func TestAnExpiredKeyIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	s.now = s.now.Add(time.Second)
 	_, err = m.Check(t.Context(), key)
-	assert.ErrorIs(t, err, auth.ErrUnknown)
+	assert.ErrorIs(t, err, web.ErrUnknownCaller)
 	assert.Equal(t, 1, s.asked)
 }
 
@@ -96,7 +96,7 @@ func TestTheStoreIsSpared(t *testing.T) {
 	s, m, key := newStore(t)
 	for _, guess := range []string{"", "x", "mcpk_", key + "0"} {
 		_, err := m.Check(t.Context(), guess)
-		assert.ErrorIs(t, err, auth.ErrUnknown)
+		assert.ErrorIs(t, err, web.ErrUnknownCaller)
 	}
 	assert.Zero(t, s.asked)
 	for range 100 {
@@ -105,7 +105,7 @@ func TestTheStoreIsSpared(t *testing.T) {
 	assert.Equal(t, 1, s.asked)
 	s.err = errors.New("no connection")
 	for range 100 {
-		_, _ = m.Check(t.Context(), auth.NewKey())
+		_, _ = m.Check(t.Context(), web.NewKey())
 	}
 	assert.Equal(t, 2, s.asked)
 }
@@ -113,16 +113,16 @@ func TestTheStoreIsSpared(t *testing.T) {
 // A key opens the doors that its scopes name, and a failing store is not an unknown key.
 func TestGate(t *testing.T) {
 	s, m, key := newStore(t)
-	g := auth.Gate{Door: "gateway", Methods: []auth.Method{auth.Token("t0ken"), m}}
+	g := web.Gate{Door: "gateway", Methods: []web.AuthMethod{web.Token("t0ken"), m}}
 	s.caller.Doors = []string{"proxy"}
 	_, err := g.Check(t.Context(), key)
-	assert.ErrorIs(t, err, auth.ErrScope)
+	assert.ErrorIs(t, err, web.ErrScope)
 	_, err = g.Check(t.Context(), "t0ken")
 	assert.NoError(t, err)
 	s.err = errors.New("no connection")
-	_, err = g.Check(t.Context(), auth.NewKey())
-	assert.True(t, auth.Unavailable(err))
+	_, err = g.Check(t.Context(), web.NewKey())
+	assert.True(t, web.Unavailable(err))
 	_, err = g.Check(t.Context(), "guess")
-	assert.ErrorIs(t, err, auth.ErrUnknown)
+	assert.ErrorIs(t, err, web.ErrUnknownCaller)
 	assert.NoError(t, g.Ready(t.Context()), "the token needs no store")
 }

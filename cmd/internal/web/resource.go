@@ -1,4 +1,4 @@
-package auth
+package web
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Resource is the metadata that a door publishes for OAuth clients, as RFC 9728 and the authorization part of MCP ask for.
-type Resource struct {
+// ProtectedResource is the metadata that a door publishes for OAuth clients, as RFC 9728 and the authorization part of MCP ask for.
+type ProtectedResource struct {
 	URL    string   // of the door, as clients know it
 	Issuer string   // of the tokens
 	Scopes []string // that a token needs
@@ -18,14 +18,14 @@ type Resource struct {
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 // Paths returns the paths of the metadata: that of the resource, and the one that older clients ask for.
-func (r *Resource) Paths() []string {
+func (r *ProtectedResource) Paths() []string {
 	if path := r.path(); path != "" {
 		return []string{wellKnown + path, wellKnown}
 	}
 	return []string{wellKnown}
 }
 
-func (r *Resource) path() string {
+func (r *ProtectedResource) path() string {
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return "" // it was checked with the settings
@@ -34,7 +34,7 @@ func (r *Resource) path() string {
 }
 
 // Metadata returns the document that names the issuer.
-func (r *Resource) Metadata() []byte {
+func (r *ProtectedResource) Metadata() []byte {
 	text, _ := json.Marshal(struct {
 		Resource string   `json:"resource"`
 		Servers  []string `json:"authorization_servers"`
@@ -47,7 +47,7 @@ func (r *Resource) Metadata() []byte {
 
 // Challenge returns the header WWW-Authenticate of an answer that refuses a caller. presented says whether the request had
 // a credential. Without a resource it asks for a key.
-func (r *Resource) Challenge(err error, presented bool) string {
+func (r *ProtectedResource) Challenge(err error, presented bool) string {
 	if r == nil {
 		return "Bearer"
 	}

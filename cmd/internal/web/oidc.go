@@ -1,4 +1,4 @@
-package auth
+package web
 
 import (
 	"context"
@@ -41,10 +41,10 @@ type OIDC struct {
 // algorithms are the signatures that are accepted: no secret that we would share, and not "none".
 var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
 
-// Check implements [Method].
+// Check implements [AuthMethod].
 func (o *OIDC) Check(ctx context.Context, credential string) (Caller, error) {
 	if strings.Count(credential, ".") != 2 || len(credential) > maxTokenBytes {
-		return Caller{}, ErrUnknown
+		return Caller{}, ErrUnknownCaller
 	}
 	v, err := o.ask(ctx)
 	if err != nil {
@@ -57,13 +57,13 @@ func (o *OIDC) Check(ctx context.Context, credential string) (Caller, error) {
 		if strings.Contains(err.Error(), "fetching keys") {
 			return Caller{}, fmt.Errorf("ask the OpenID provider for its keys: %w", err)
 		}
-		return Caller{}, ErrUnknown
+		return Caller{}, ErrUnknownCaller
 	}
 	return o.callerOf(token)
 }
 
-// claims are the parts of a token that have several forms.
-type claims struct {
+// tokenClaims are the parts of a token that have several forms.
+type tokenClaims struct {
 	Scope     string   `json:"scope"`
 	Scopes    []string `json:"scp"`
 	NotBefore float64  `json:"nbf"`
@@ -72,12 +72,12 @@ type claims struct {
 // callerOf returns the caller of a token whose signature, issuer and expiry are good.
 func (o *OIDC) callerOf(token *oidc.IDToken) (Caller, error) {
 	if !slices.ContainsFunc(o.Audience, func(a string) bool { return slices.Contains(token.Audience, a) }) {
-		return Caller{}, ErrUnknown
+		return Caller{}, ErrUnknownCaller
 	}
-	var c claims
+	var c tokenClaims
 	all := map[string]any{}
 	if token.Claims(&c) != nil || token.Claims(&all) != nil {
-		return Caller{}, ErrUnknown
+		return Caller{}, ErrUnknownCaller
 	}
 	granted := append(strings.Fields(c.Scope), c.Scopes...)
 	for _, s := range o.Scopes {
@@ -87,7 +87,7 @@ func (o *OIDC) callerOf(token *oidc.IDToken) (Caller, error) {
 	}
 	subject, _ := all[o.Claim].(string)
 	if strings.TrimSpace(subject) == "" || o.Claim == "email" && all["email_verified"] != true {
-		return Caller{}, ErrUnknown // "" is the owner of the machine, and anybody can enter any address
+		return Caller{}, ErrUnknownCaller // "" is the owner of the machine, and anybody can enter any address
 	}
 	return Caller{Subject: subject, Until: token.Expiry}, nil
 }
@@ -145,15 +145,15 @@ func (o *OIDC) client() *http.Client {
 	if o.Client != nil {
 		return o.Client
 	}
-	o.Client = &http.Client{Timeout: providerWithin, Transport: limited{http.DefaultTransport}}
+	o.Client = &http.Client{Timeout: providerWithin, Transport: limitedBody{http.DefaultTransport}}
 	return o.Client
 }
 
-// limited limits the size of answers.
-type limited struct{ http.RoundTripper }
+// limitedBody limits the size of answers.
+type limitedBody struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l limitedBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := l.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -161,12 +161,12 @@ func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	res.Body = struct {
 		io.Reader
 		io.Closer
-	}{&capped{res.Body, maxProviderBytes}, res.Body}
+	}{&cappedBody{res.Body, maxProviderBytes}, res.Body}
 	return res, nil
 }
 
-// capped fails after a number of bytes.
-type capped struct {
+// cappedBody fails after a number of bytes.
+type cappedBody struct {
 	from io.Reader
 	left int
 }
@@ -174,7 +174,7 @@ type capped struct {
 var errTooLarge = errors.New("the answer of the OpenID provider is too large")
 
 // Read implements io.Reader.
-func (c *capped) Read(p []byte) (int, error) {
+func (c *cappedBody) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errTooLarge
 	}

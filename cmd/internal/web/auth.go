@@ -1,6 +1,4 @@
-// Package auth says who calls, by the credential that a request carries. It fails closed: what cannot be found out admits
-// nobody.
-package auth
+package web
 
 import (
 	"context"
@@ -20,12 +18,12 @@ type Caller struct {
 
 // Why a credential admits nobody. Any other error means that it could not be found out.
 var (
-	ErrUnknown = errors.New("the credential is not known, has expired or was revoked")
-	ErrScope   = errors.New("the credential is not for this server")
+	ErrUnknownCaller = errors.New("the credential is not known, has expired or was revoked")
+	ErrScope         = errors.New("the credential is not for this server")
 )
 
-// Method is one way to show who calls. TestMethods has what every one of them passes.
-type Method interface {
+// AuthMethod is one way to show who calls. TestMethods has what every one of them passes.
+type AuthMethod interface {
 	// Check returns whose a credential is.
 	Check(ctx context.Context, credential string) (Caller, error)
 }
@@ -33,14 +31,14 @@ type Method interface {
 // Gate admits the callers of one program.
 type Gate struct {
 	Door    string // the program's name in the scopes of keys: serve, gateway, pruner or proxy
-	Methods []Method
-	OAuth   *Resource // what clients are told of the tokens that one of the methods accepts; nil: none does
+	Methods []AuthMethod
+	OAuth   *ProtectedResource // what clients are told of the tokens that one of the methods accepts; nil: none does
 }
 
 // Check returns whose a credential is, by the first method that knows it. It fails with the error of a method that could
 // not find out, if no other knows the credential.
 func (g *Gate) Check(ctx context.Context, credential string) (Caller, error) {
-	failure := ErrUnknown
+	failure := ErrUnknownCaller
 	for _, m := range g.Methods {
 		c, err := m.Check(ctx, credential)
 		switch {
@@ -48,7 +46,7 @@ func (g *Gate) Check(ctx context.Context, credential string) (Caller, error) {
 			return Caller{}, ErrScope
 		case err == nil:
 			return c, nil
-		case !errors.Is(err, ErrUnknown):
+		case !errors.Is(err, ErrUnknownCaller):
 			failure = err
 		}
 	}
@@ -57,7 +55,7 @@ func (g *Gate) Check(ctx context.Context, credential string) (Caller, error) {
 
 // Owns reports whether a text is a credential for this program or looks like one. It must not be sent anywhere else.
 func (g *Gate) Owns(text string) bool {
-	return IsKey(text) || slices.ContainsFunc(g.Methods, func(m Method) bool {
+	return IsKey(text) || slices.ContainsFunc(g.Methods, func(m AuthMethod) bool {
 		o, ok := m.(interface{ Owns(string) bool })
 		return ok && o.Owns(text)
 	})
@@ -82,7 +80,7 @@ func (g *Gate) Ready(ctx context.Context) error {
 
 // Unavailable reports whether an error means that it could not be found out whose a credential is.
 func Unavailable(err error) bool {
-	return err != nil && !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrScope)
+	return err != nil && !errors.Is(err, ErrUnknownCaller) && !errors.Is(err, ErrScope)
 }
 
 // Token is a method with one credential, which belongs to the owner of the machine.
@@ -94,11 +92,11 @@ func (t Token) Owns(text string) bool {
 	return err == nil
 }
 
-// Check implements [Method]. It compares in constant time.
+// Check implements [AuthMethod]. It compares in constant time.
 func (t Token) Check(_ context.Context, credential string) (Caller, error) {
 	a, b := sha256.Sum256([]byte(t)), sha256.Sum256([]byte(credential))
 	if t == "" || subtle.ConstantTimeCompare(a[:], b[:]) != 1 {
-		return Caller{}, ErrUnknown
+		return Caller{}, ErrUnknownCaller
 	}
 	return Caller{}, nil
 }

@@ -1,4 +1,4 @@
-package auth_test
+package web_test
 
 import (
 	"os"
@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // TestSubjectTokens: a file that others may read is refused, as other secrets are, and no error has a token.
 func TestSubjectTokens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
-	file := auth.SubjectTokens(path)
+	file := web.SubjectTokens(path)
 	require.ErrorIs(t, file.Check(), os.ErrNotExist)
 	put := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
 	put(`{"ada": {"web": "secret", "broken": "secret\r\nX: y", "empty": ""}, "": {"web": "owner"}}`)

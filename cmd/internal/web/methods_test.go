@@ -1,4 +1,4 @@
-package auth_test
+package web_test
 
 import (
 	"bytes"
@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // The first line of a file is the key; an editor on Windows ends lines with CR LF.
 func TestTokenFile(t *testing.T) {
-	passes(t, "", func(t *testing.T, key string) auth.Method {
+	passes(t, "", func(t *testing.T, key string) web.AuthMethod {
 		path := filepath.Join(t.TempDir(), "token")
 		require.NoError(t, os.WriteFile(path, []byte(key+"\r\nsecond line\n"), 0o600))
-		token, err := auth.ReadToken(path)
+		token, err := web.ReadToken(path)
 		require.NoError(t, err)
 		return token
 	})
@@ -29,33 +29,33 @@ func TestTokenFile(t *testing.T) {
 
 // Nobody is admitted by a token that is empty.
 func TestAnEmptyTokenIsNobodys(t *testing.T) {
-	_, err := auth.Token("").Check(t.Context(), "")
-	assert.ErrorIs(t, err, auth.ErrUnknown)
+	_, err := web.Token("").Check(t.Context(), "")
+	assert.ErrorIs(t, err, web.ErrUnknownCaller)
 }
 
 // An API key is known to a store by its hash alone.
 func TestStoredKeys(t *testing.T) {
-	passes(t, "alice", func(_ *testing.T, key string) auth.Method {
-		return auth.NewStored(func(_ context.Context, hash []byte) (auth.Caller, bool, error) {
-			return auth.Caller{Subject: "alice"}, bytes.Equal(hash, auth.HashOf(key)), nil
+	passes(t, "alice", func(_ *testing.T, key string) web.AuthMethod {
+		return web.NewStoredKeys(func(_ context.Context, hash []byte) (web.Caller, bool, error) {
+			return web.Caller{Subject: "alice"}, bytes.Equal(hash, web.HashKey(key)), nil
 		}, time.Now)
 	})
 }
 
 // passes are the checks that every method passes. with returns one that knows a single credential; subject is whose it is.
-func passes(t *testing.T, subject string, with func(t *testing.T, key string) auth.Method) {
+func passes(t *testing.T, subject string, with func(t *testing.T, key string) web.AuthMethod) {
 	t.Helper()
-	key := auth.NewKey()
+	key := web.NewKey()
 	method := with(t, key)
 	t.Run("its credential is known", func(t *testing.T) {
 		got, err := method.Check(t.Context(), key)
 		require.NoError(t, err)
-		assert.Equal(t, auth.Caller{Subject: subject}, got)
+		assert.Equal(t, web.Caller{Subject: subject}, got)
 	})
 	t.Run("no other is", func(t *testing.T) {
-		for _, other := range []string{"", key[:len(key)-1], key + "0", " " + key, key + "\n", key + "\x00", strings.ToUpper(key), "\xff", "' OR 1=1 --", strings.Repeat(key, 1<<16), auth.NewKey()} {
+		for _, other := range []string{"", key[:len(key)-1], key + "0", " " + key, key + "\n", key + "\x00", strings.ToUpper(key), "\xff", "' OR 1=1 --", strings.Repeat(key, 1<<16), web.NewKey()} {
 			got, err := method.Check(t.Context(), other)
-			assert.ErrorIs(t, err, auth.ErrUnknown, "%.40q", other)
+			assert.ErrorIs(t, err, web.ErrUnknownCaller, "%.40q", other)
 			assert.Empty(t, got)
 		}
 	})

@@ -1,4 +1,4 @@
-package auth
+package web
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 // TestStated ties the numbers on the pages to their constants.
 func TestStated(t *testing.T) {
-	bits := 4 * (keyLength - len(prefix))
+	bits := 4 * (keyLength - len(keyPrefix))
 	page := stated.On(t, "SECURITY.md")
 	page.Says("%s random bits, stored as a hash", "keyLength", bits)
 	page.Says("refused within %s s of its revocation", "MaxRevoked", MaxRevoked/time.Second)

@@ -1,4 +1,4 @@
-package auth
+package web
 
 import (
 	"context"
@@ -27,40 +27,42 @@ const (
 	maxRemembered = 10_000      // keys
 )
 
-// prefix begins every API key, so that scanners for secrets and our own checks recognize one.
-const prefix = "mcpk_"
+// keyPrefix begins every API key, so that scanners for secrets and our own checks recognize one.
+const keyPrefix = "mcpk_"
 
-var keyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(prefix + `[0-9a-f]{64}`) })
+var keyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(keyPrefix + `[0-9a-f]{64}`) })
 
 // keyLength is the length of an API key.
-const keyLength = len(prefix) + 64
+const keyLength = len(keyPrefix) + 64
 
 // IsKey reports whether a text has the form of an API key.
 func IsKey(text string) bool { return len(text) == keyLength && HasKey(text) }
 
 // HasKey reports whether a text contains something that has the form of an API key.
-func HasKey(text string) bool { return strings.Contains(text, prefix) && keyForm().MatchString(text) }
+func HasKey(text string) bool {
+	return strings.Contains(text, keyPrefix) && keyForm().MatchString(text)
+}
 
 // NewKey returns a new API key. Its 256 random bits cannot be guessed, so that a plain hash protects it.
 func NewKey() string {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // never fails
-	return prefix + hex.EncodeToString(random)
+	return keyPrefix + hex.EncodeToString(random)
 }
 
-// HashOf returns the hash by which an API key is stored and found.
-func HashOf(key string) []byte {
+// HashKey returns the hash by which an API key is stored and found.
+func HashKey(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
 	return sum[:]
 }
 
-// Finder finds the caller of an API key by the key's hash. ok is false if there is none, or the key was revoked.
-type Finder func(ctx context.Context, hash []byte) (c Caller, ok bool, err error)
+// KeyFinder finds the caller of an API key by the key's hash. ok is false if there is none, or the key was revoked.
+type KeyFinder func(ctx context.Context, hash []byte) (c Caller, ok bool, err error)
 
-// Stored is the method of API keys that are in a store. What the store said is remembered for a while, so that a short
+// StoredKeys is the method of API keys that are in a store. What the store said is remembered for a while, so that a short
 // outage of the store stops nobody. A key that was not confirmed for MaxLost is refused.
-type Stored struct {
-	find   Finder
+type StoredKeys struct {
+	find   KeyFinder
 	now    func() time.Time
 	asking *semaphore.Weighted
 
@@ -76,17 +78,17 @@ type confirmed struct {
 	at     time.Time
 }
 
-// NewStored returns a method that asks a store. now is time.Now, except in tests.
-func NewStored(find Finder, now func() time.Time) *Stored {
-	return &Stored{find: find, now: now, asking: semaphore.NewWeighted(lookups), known: make(map[string]confirmed)}
+// NewStoredKeys returns a method that asks a store. now is time.Now, except in tests.
+func NewStoredKeys(find KeyFinder, now func() time.Time) *StoredKeys {
+	return &StoredKeys{find: find, now: now, asking: semaphore.NewWeighted(lookups), known: make(map[string]confirmed)}
 }
 
-// Check implements [Method].
-func (s *Stored) Check(ctx context.Context, credential string) (Caller, error) {
+// Check implements [AuthMethod].
+func (s *StoredKeys) Check(ctx context.Context, credential string) (Caller, error) {
 	if !IsKey(credential) {
-		return Caller{}, ErrUnknown
+		return Caller{}, ErrUnknownCaller
 	}
-	hash := HashOf(credential)
+	hash := HashKey(credential)
 	last, seen, retry, err := s.remembered(string(hash))
 	if seen && s.now().Sub(last.at) < fresh {
 		return s.current(last.caller)
@@ -96,7 +98,7 @@ func (s *Stored) Check(ctx context.Context, credential string) (Caller, error) {
 		var ok bool
 		if c, ok, err = s.ask(ctx, hash); err == nil {
 			if !ok {
-				return Caller{}, ErrUnknown
+				return Caller{}, ErrUnknownCaller
 			}
 			return s.current(c)
 		}
@@ -108,15 +110,15 @@ func (s *Stored) Check(ctx context.Context, credential string) (Caller, error) {
 }
 
 // current refuses a caller whose key has expired.
-func (s *Stored) current(c Caller) (Caller, error) {
+func (s *StoredKeys) current(c Caller) (Caller, error) {
 	if !c.Until.IsZero() && !s.now().Before(c.Until) {
-		return Caller{}, ErrUnknown
+		return Caller{}, ErrUnknownCaller
 	}
 	return c, nil
 }
 
 // remembered returns what is known of a key, whether the store may be asked now, and why it failed when it was asked last.
-func (s *Stored) remembered(hash string) (last confirmed, seen, retry bool, why error) {
+func (s *StoredKeys) remembered(hash string) (last confirmed, seen, retry bool, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, seen = s.known[hash]
@@ -125,7 +127,7 @@ func (s *Stored) remembered(hash string) (last confirmed, seen, retry bool, why 
 
 // ask asks the store and remembers what it says. The time of the answer is that of the question: the key may be revoked in
 // between.
-func (s *Stored) ask(ctx context.Context, hash []byte) (c Caller, ok bool, err error) {
+func (s *StoredKeys) ask(ctx context.Context, hash []byte) (c Caller, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupWithin)
 	defer cancel()
 	asked := s.now()
@@ -150,7 +152,7 @@ func (s *Stored) ask(ctx context.Context, hash []byte) (c Caller, ok bool, err e
 }
 
 // makeRoom drops the answers that are out of date and, if that is not enough, any answer: the store is then asked again.
-func (s *Stored) makeRoom() {
+func (s *StoredKeys) makeRoom() {
 	if len(s.known) < maxRemembered {
 		return
 	}
@@ -168,7 +170,7 @@ func (s *Stored) makeRoom() {
 }
 
 // Ready returns an error if the store has been failing for so long that no key is accepted any more.
-func (s *Stored) Ready(ctx context.Context) error {
+func (s *StoredKeys) Ready(ctx context.Context) error {
 	s.mu.Lock()
 	recent := s.now().Add(-MaxLost)
 	for _, k := range s.known {
@@ -183,7 +185,7 @@ func (s *Stored) Ready(ctx context.Context) error {
 	if !retry {
 		return why
 	}
-	if _, _, err := s.ask(ctx, HashOf("")); err != nil {
+	if _, _, err := s.ask(ctx, HashKey("")); err != nil {
 		return err
 	}
 	return nil

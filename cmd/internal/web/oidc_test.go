@@ -1,4 +1,4 @@
-package auth_test
+package web_test
 
 import (
 	"crypto/ecdsa"
@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/auth"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // provider is an OpenID provider with one key at a time.
@@ -81,8 +81,8 @@ func (p *provider) token(change map[string]any) string {
 	return text
 }
 
-func (p *provider) method() *auth.OIDC {
-	return &auth.OIDC{Issuer: p.URL, Audience: []string{"https://mcp.example.com/mcp"}, Scopes: []string{"mcp"}, Claim: "sub"}
+func (p *provider) method() *web.OIDC {
+	return &web.OIDC{Issuer: p.URL, Audience: []string{"https://mcp.example.com/mcp"}, Scopes: []string{"mcp"}, Claim: "sub"}
 }
 
 func TestTokensOfAProvider(t *testing.T) {
@@ -98,11 +98,11 @@ func TestTokensOfAProvider(t *testing.T) {
 		"no subject": {"sub": nil}, "the owner's name": {"sub": ""}, "a subject that is no text": {"sub": 7},
 	} {
 		_, err := m.Check(t.Context(), p.token(change))
-		assert.ErrorIs(t, err, auth.ErrUnknown, what)
+		assert.ErrorIs(t, err, web.ErrUnknownCaller, what)
 	}
 	for _, change := range []map[string]any{{"scope": "openid"}, {"scope": nil}, {"scope": "mcp2"}} {
 		_, err := m.Check(t.Context(), p.token(change))
-		assert.ErrorIs(t, err, auth.ErrScope)
+		assert.ErrorIs(t, err, web.ErrScope)
 	}
 	_, err = m.Check(t.Context(), p.token(map[string]any{"scope": nil, "scp": []string{"mcp"}, "aud": []string{"a", "https://mcp.example.com/mcp"}}))
 	assert.NoError(t, err, "the forms of other providers")
@@ -124,7 +124,7 @@ func TestForgedTokens(t *testing.T) {
 	} {
 		_, err := m.Check(t.Context(), token)
 		assert.Error(t, err, what)
-		assert.False(t, auth.Unavailable(err), "%s: %v", what, err)
+		assert.False(t, web.Unavailable(err), "%s: %v", what, err)
 	}
 	assert.True(t, m.Owns(good) && m.Owns(p.token(map[string]any{"exp": 1})) && m.Owns(forged), "none of them may reach another server")
 	assert.False(t, m.Owns(other.token(nil)), "a token of another issuer is not ours")
@@ -149,10 +149,10 @@ func TestKeysOfAProviderChange(t *testing.T) {
 	_, err = m.Check(t.Context(), old)
 	require.NoError(t, err, "its key is known")
 	p.rotate("second")
-	soon(p.token(nil), auth.Unavailable, "the new key cannot be fetched")
+	soon(p.token(nil), web.Unavailable, "the new key cannot be fetched")
 	p.down.Store(false)
 	soon(p.token(nil), func(err error) bool { return err == nil }, "the new key is fetched")
-	soon(old, func(err error) bool { return errors.Is(err, auth.ErrUnknown) }, "its key was taken back")
+	soon(old, func(err error) bool { return errors.Is(err, web.ErrUnknownCaller) }, "its key was taken back")
 }
 
 // A provider that cannot be asked, or sends without end, admits nobody and stops nothing else.
@@ -163,11 +163,11 @@ func TestAProviderThatCannotBeAsked(t *testing.T) {
 	m.Now = func() time.Time { return now }
 	p.huge.Store(true)
 	_, err := m.Check(t.Context(), p.token(nil))
-	assert.True(t, auth.Unavailable(err), "%v", err)
+	assert.True(t, web.Unavailable(err), "%v", err)
 	assert.Error(t, m.Ready(t.Context()))
 	p.huge.Store(false)
 	_, err = m.Check(t.Context(), p.token(nil))
-	assert.True(t, auth.Unavailable(err), "it is not asked again at once")
+	assert.True(t, web.Unavailable(err), "it is not asked again at once")
 	now = now.Add(time.Second)
 	_, err = m.Check(t.Context(), p.token(nil))
 	assert.NoError(t, err)
