@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
@@ -136,7 +135,7 @@ func listOf(o Options, store *recovery.Store) func(client string) []tools.Tool {
 	if o.List == nil || !o.Recovers {
 		return o.List
 	}
-	back := texttools.Recover(service.New(service.Settings{Store: store, Version: o.Version}))
+	back := mcpserver.RecoverTool(service.New(service.Settings{Store: store, Version: o.Version}))
 	return func(client string) []tools.Tool {
 		list := slices.DeleteFunc(slices.Clone(o.List(client)), func(t tools.Tool) bool { return t.Name == back[0].Name })
 		return append(list, back...)
@@ -161,7 +160,7 @@ func toolsOf(o Options, store *recovery.Store) ([]tools.Tool, error) {
 		offered = core
 	}
 	if slices.Contains(o.Settings.Toolsets, "text") {
-		offered = append(offered, texttools.New(service.New(service.Settings{Store: store, Version: o.Version}))...)
+		offered = append(offered, mcpserver.TextTools(service.New(service.Settings{Store: store, Version: o.Version}))...)
 	}
 	return offered, nil
 }

@@ -2,7 +2,6 @@ package assemble
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
@@ -27,7 +26,7 @@ func Pruner(o Options) (s *mcpserver.Server, lines *service.Service, close func(
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	pipeline := &states.Pipeline{Machine: machine, Tools: texttools.New(lines), Emit: o.Emit}
+	pipeline := &states.Pipeline{Machine: machine, Tools: mcpserver.TextTools(lines), Emit: o.Emit}
 	if err := addTrace(pipeline, o); err != nil {
 		return nil, nil, nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -82,7 +82,7 @@ func definitions(t *testing.T) string {
 	t.Helper()
 	all, err := tools.New(tools.Settings{Root: t.TempDir()})
 	require.NoError(t, err)
-	all = append(all, texttools.New(service.New(service.Settings{}))...)
+	all = append(all, mcpserver.TextTools(service.New(service.Settings{}))...)
 	all = append(all, contextgc.Toolset{}.Tools()...)
 	var out strings.Builder
 	for _, tool := range all {

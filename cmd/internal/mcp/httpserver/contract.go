@@ -2,7 +2,6 @@ package httpserver
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
@@ -15,7 +14,7 @@ type Pruner struct {
 
 // NewPruner mounts the contract on a server.
 func NewPruner(s *mcpserver.Server, lines *service.Service) *Pruner {
-	rpc, code := texttools.RPC(lines), []tools.Tool{texttools.Code(lines)}
+	rpc, code := mcpserver.TextRPC(lines), []tools.Tool{mcpserver.CodeTool(lines)}
 	return &Pruner{
 		service: lines,
 		rpc:     s.Mount(func(string) []tools.Tool { return rpc }, rpcForm()),

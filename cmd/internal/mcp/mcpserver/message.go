@@ -1,5 +1,6 @@
 // Package mcpserver implements MCP over any transport: it parses messages, answers them, and runs every
 // tools/call through a request machine. The transports (standard streams, HTTP) are thin layers over it.
+// The tools prune_text and recover_text (toolset "text") are here too, because their answers depend on the transport.
 package mcpserver
 
 import (

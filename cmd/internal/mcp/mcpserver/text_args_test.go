@@ -1,4 +1,4 @@
-package texttools
+package mcpserver
 
 import (
 	"encoding/json"
@@ -17,10 +17,10 @@ import (
 )
 
 // offered are tools that check arguments; they have no service to run them.
-var offered = New(nil)
+var offered = TextTools(nil)
 
-// check checks arguments as the server does, and returns the issues in its order.
-func check(t *testing.T, tool string, args map[string]any) (tools.Call, []string) {
+// checkText checks arguments as the server does, and returns the issues in its order.
+func checkText(t *testing.T, tool string, args map[string]any) (tools.Call, []string) {
 	t.Helper()
 	for _, o := range offered {
 		if o.Name != tool {
@@ -58,7 +58,7 @@ const goodPrune = `{"text":"a","goal_hint":"","source_type":"logs","options":{"m
 
 func TestParsePrune(t *testing.T) {
 	for _, args := range both(t, goodPrune) {
-		call, issues := check(t, "prune_text", args)
+		call, issues := checkText(t, "prune_text", args)
 		require.Empty(t, issues)
 		assert.Equal(t, service.PruneArgs{Text: "a", Kind: "logs", Options: service.PruneOptions{
 			MaxPruneRatio: 0.5, MinKeepLines: 2, Timeout: 1500 * time.Millisecond, Numbers: true,
@@ -94,14 +94,14 @@ func TestParsePruneIssues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, args := range both(t, strings.Replace(goodPrune, tc.from, tc.to, 1)) {
-				_, got := check(t, "prune_text", args)
+				_, got := checkText(t, "prune_text", args)
 				assert.Equal(t, tc.want, got)
 			}
 		})
 	}
 	for _, raw := range []string{`{}`, `{"options":[]}`} {
 		for _, args := range both(t, raw) {
-			_, got := check(t, "prune_text", args)
+			_, got := checkText(t, "prune_text", args)
 			assert.Equal(t, []string{"goal_hint invalid_type", "options invalid_type", "source_type invalid_type", "text invalid_type"}, got)
 		}
 	}
@@ -131,7 +131,7 @@ func TestParseRecover(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, args := range both(t, tc.raw) {
-				call, got := check(t, "recover_text", args)
+				call, got := checkText(t, "recover_text", args)
 				assert.Equal(t, tc.want, got)
 				if tc.want == nil {
 					assert.Equal(t, tc.ends, call.(recoverCall).args.Ranges)
@@ -151,12 +151,12 @@ func FuzzArguments(f *testing.F) {
 		if dec.Decode(&args) != nil {
 			return
 		}
-		if call, issues := check(t, "prune_text", args); issues == nil {
+		if call, issues := checkText(t, "prune_text", args); issues == nil {
 			o := call.(pruneCall).args.Options
 			require.True(t, o.MaxPruneRatio >= 0 && o.MaxPruneRatio <= 1)
 			require.Positive(t, o.Timeout)
 			require.GreaterOrEqual(t, o.MinKeepLines, 0)
 		}
-		check(t, "recover_text", args)
+		checkText(t, "recover_text", args)
 	})
 }

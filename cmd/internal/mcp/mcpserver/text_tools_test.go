@@ -1,4 +1,4 @@
-package texttools_test
+package mcpserver_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/texttools"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -29,7 +29,7 @@ func newKit(t *testing.T) kit {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	k := kit{store, map[string]tools.Tool{}}
-	for _, tool := range texttools.New(service.New(service.Settings{Store: store})) {
+	for _, tool := range mcpserver.TextTools(service.New(service.Settings{Store: store})) {
 		k.tools[tool.Name] = tool
 	}
 	return k

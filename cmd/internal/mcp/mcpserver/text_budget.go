@@ -1,11 +1,9 @@
-package texttools
+package mcpserver
 
 import (
 	"context"
 
 	"golang.org/x/sync/semaphore"
-
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 )
 
 const (
@@ -29,7 +27,7 @@ func newBudget(most int64) budget { return budget{semaphore.NewWeighted(most), m
 // hold waits until the budget has room for an answer. The room is released when the answer has been written. An
 // answer larger than the whole budget waits until all of it is free.
 func (b budget) hold(ctx context.Context, size int64) error {
-	caller := mcpserver.CallerOf(ctx)
+	caller := CallerOf(ctx)
 	if size <= freeAnswer || caller == nil {
 		return nil
 	}

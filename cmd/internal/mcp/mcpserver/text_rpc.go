@@ -1,4 +1,4 @@
-package texttools
+package mcpserver
 
 import (
 	"bytes"
@@ -15,11 +15,11 @@ import (
 // still be recovered as a whole.
 const maxAnswerBytes = 32 << 20
 
-// RPC returns the tools in the form of the line pruner's own contract. Every answer is JSON in one text block, and a
+// TextRPC returns the tools in the form of the line pruner's own contract. Every answer is JSON in one text block, and a
 // failed recovery is a JSON-RPC error. recover_range is an alias.
-func RPC(s *service.Service) []tools.Tool {
+func TextRPC(s *service.Service) []tools.Tool {
 	room := newBudget(answerBudget)
-	return list(map[string]tools.Builder{
+	return serviceTools(map[string]tools.Builder{
 		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			a := pruneArgs(args)
 			return answering(func(ctx context.Context) (any, error) { return s.PruneText(ctx, a) }), nil
@@ -34,8 +34,8 @@ func RPC(s *service.Service) []tools.Tool {
 	})
 }
 
-// Code returns the tool for POST /prune, the swe-pruner contract. The arguments have already been checked.
-func Code(s *service.Service) tools.Tool {
+// CodeTool returns the tool for POST /prune, the swe-pruner contract. The arguments have already been checked.
+func CodeTool(s *service.Service) tools.Tool {
 	return tools.Tool{
 		Name: "prune_code", ReadOnly: true, InputSchema: json.RawMessage(`{"type":"object"}`),
 		Check: func(args map[string]any) (tools.Call, []tools.Issue) {
@@ -64,7 +64,7 @@ func (a answering) Run(ctx context.Context) (tools.Output, error) {
 	if err := enc.Encode(res); err != nil {
 		return nil, &tools.Error{Code: "io_error", Message: "the answer cannot be encoded"}
 	}
-	answer := jsonOutput{output{string(bytes.TrimSuffix(text.Bytes(), []byte("\n")))}}
+	answer := jsonOutput{textOutput{string(bytes.TrimSuffix(text.Bytes(), []byte("\n")))}}
 	switch res := res.(type) {
 	case service.PruneResult:
 		return savingOutput{answer, savedBy(res)}, nil
@@ -75,7 +75,7 @@ func (a answering) Run(ctx context.Context) (tools.Output, error) {
 }
 
 // jsonOutput is an answer in JSON.
-type jsonOutput struct{ output }
+type jsonOutput struct{ textOutput }
 
 func (jsonOutput) Structured(any) any { return nil }
 
@@ -103,27 +103,26 @@ func savedCode(res service.CodeResult) tools.Saving {
 func recoverWhole(ctx context.Context, s *service.Service, a service.RecoverArgs, room budget) (any, error) {
 	found, err := s.Recover(ctx, a, maxAnswerBytes)
 	if err != nil {
-		return nil, rpcError(ctx, err)
+		return nil, recoverRPCError(ctx, err)
 	}
 	if err := room.hold(ctx, int64(found.Size())); err != nil {
 		return nil, err
 	}
 	res, err := found.Whole(ctx)
 	if err != nil {
-		return nil, rpcError(ctx, err)
+		return nil, recoverRPCError(ctx, err)
 	}
 	return res, nil
 }
 
 // The codes of the line pruner's contract.
 const (
-	codeIDNotFound    = -32004
-	codeBadRange      = -32005
-	codeInternalError = -32603
+	codeIDNotFound = -32004
+	codeBadRange   = -32005
 )
 
-// rpcError is an error of recover_text with the JSON-RPC error that answers it.
-func rpcError(ctx context.Context, err error) error {
+// recoverRPCError is an error of recover_text with the JSON-RPC error that answers it.
+func recoverRPCError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

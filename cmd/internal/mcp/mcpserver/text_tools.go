@@ -1,6 +1,4 @@
-// Package texttools makes prune_text and recover_text tools of the stdio and HTTP
-// servers (toolset "text"), where each call runs through the request machine.
-package texttools
+package mcpserver
 
 import (
 	"bytes"
@@ -19,18 +17,18 @@ import (
 // cutting out the middle.
 const pageBytes = 200_000
 
-// New returns prune_text and recover_text over a service.
-func New(s *service.Service) []tools.Tool {
-	return append(list(map[string]tools.Builder{
+// TextTools returns prune_text and recover_text over a service.
+func TextTools(s *service.Service) []tools.Tool {
+	return append(serviceTools(map[string]tools.Builder{
 		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			return pruneCall{service: s, args: pruneArgs(args)}, nil
 		},
-	}), Recover(s)...)
+	}), RecoverTool(s)...)
 }
 
-// Recover returns recover_text alone.
-func Recover(s *service.Service) []tools.Tool {
-	return list(map[string]tools.Builder{
+// RecoverTool returns recover_text alone.
+func RecoverTool(s *service.Service) []tools.Tool {
+	return serviceTools(map[string]tools.Builder{
 		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
 			a, issues := recoverArgs(args)
 			return recoverCall{service: s, args: a}, issues
@@ -38,9 +36,9 @@ func Recover(s *service.Service) []tools.Tool {
 	})
 }
 
-// list returns the service's tools for which there is a builder. There is none for health, which is for operators of
+// serviceTools returns the service's tools for which there is a builder. There is none for health, which is for operators of
 // the HTTP service.
-func list(build map[string]tools.Builder) []tools.Tool {
+func serviceTools(build map[string]tools.Builder) []tools.Tool {
 	var all []tools.Tool
 	for _, t := range service.Tools() {
 		if build[t.Name] == nil {
@@ -80,7 +78,7 @@ func (c pruneCall) Run(ctx context.Context) (tools.Output, error) {
 	if err := enc.Encode(res); err != nil {
 		return nil, &tools.Error{Code: "io_error", Message: "the answer cannot be encoded"}
 	}
-	return pruneOutput{output{strings.TrimSuffix(text.String(), "\n")}, res}, nil
+	return pruneOutput{textOutput{strings.TrimSuffix(text.String(), "\n")}, res}, nil
 }
 
 type recoverCall struct {
@@ -103,7 +101,7 @@ func (c recoverCall) Run(ctx context.Context) (tools.Output, error) {
 	if err != nil {
 		return nil, recoverError(err)
 	}
-	return recoverOutput{output{note(res.Metadata) + res.RawText}, res}, nil
+	return recoverOutput{textOutput{recoverNote(res.Metadata) + res.RawText}, res}, nil
 }
 
 func recoverError(err error) *tools.Error {
@@ -123,8 +121,8 @@ func recoverError(err error) *tools.Error {
 	return &tools.Error{Code: "recovery_unavailable", Message: "the recovery store cannot be read"}
 }
 
-// note is the line above an incomplete answer that says how to get the rest.
-func note(m service.RecoverMetadata) string {
+// recoverNote is the line above an incomplete answer that says how to get the rest.
+func recoverNote(m service.RecoverMetadata) string {
 	if len(m.NextRanges) == 0 {
 		return ""
 	}
@@ -135,20 +133,20 @@ func note(m service.RecoverMetadata) string {
 	return fmt.Sprintf("[cut: ask next for start_line %d, end_line %d%s]\n", next.Start, next.End, more)
 }
 
-// output is the common part of both outputs: a text that is not pruned.
-type output struct{ text string }
+// textOutput is the common part of both outputs: a text that is not pruned.
+type textOutput struct{ text string }
 
-func (o output) Code() string         { return o.text }
-func (o output) Text() string         { return o.text }
-func (o output) Source() tools.Source { return tools.Source{} }
+func (o textOutput) Code() string         { return o.text }
+func (o textOutput) Text() string         { return o.text }
+func (o textOutput) Source() tools.Source { return tools.Source{} }
 
 // Prune is never called, because these tools have no focus question.
-func (o output) Prune(string) (tools.Output, error) {
+func (o textOutput) Prune(string) (tools.Output, error) {
 	return nil, errors.New("the output of this tool is not pruned")
 }
 
 type pruneOutput struct {
-	output
+	textOutput
 	res service.PruneResult
 }
 
@@ -177,7 +175,7 @@ func savedBy(res service.PruneResult) tools.Saving {
 }
 
 type recoverOutput struct {
-	output
+	textOutput
 	res service.RecoverResult
 }
 

@@ -1,4 +1,4 @@
-package texttools
+package mcpserver
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -18,7 +17,7 @@ import (
 func TestLargeAnswersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		room := newBudget(1 << 20)
-		server := mcpserver.New(mcpserver.Config{MaxCalls: 16, Pipeline: &states.Pipeline{
+		server := New(Config{MaxCalls: 16, Pipeline: &states.Pipeline{
 			Machine: fsm.MustCompile(fsm.HTTPRequestTable()), Tools: []tools.Tool{{
 				Name: "answer", InputSchema: json.RawMessage(`{"type":"object"}`), ReadOnly: true,
 				Check: func(args map[string]any) (tools.Call, []tools.Issue) {
@@ -27,8 +26,8 @@ func TestLargeAnswersAreBounded(t *testing.T) {
 				},
 			}},
 		}})
-		ask := func(ctx context.Context, size int64) (made chan mcpserver.Reply) {
-			made = make(chan mcpserver.Reply, 1)
+		ask := func(ctx context.Context, size int64) (made chan Reply) {
+			made = make(chan Reply, 1)
 			go func() { made <- server.Call(ctx, "answer", map[string]any{"size": size}) }()
 			synctest.Wait()
 			return made

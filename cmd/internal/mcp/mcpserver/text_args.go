@@ -1,4 +1,4 @@
-package texttools
+package mcpserver
 
 import (
 	"regexp"
