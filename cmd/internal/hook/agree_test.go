@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
@@ -68,7 +67,7 @@ func TestGainAgreesWithReplay(t *testing.T) {
 	writeLines(t, w.transcript, story(text(file, "content"), 12_000))
 	code, text := gainVerb(w, "--json")
 	require.Zero(t, code, text)
-	var g savings.Gain
+	var g Gain
 	require.NoError(t, json.Unmarshal([]byte(text), &g))
 	t.Logf("replay foresaw %.0f, gain says %.0f", foreseen, g.Total.Net)
 	require.InEpsilon(t, foreseen, g.Total.Net, 0.05)
@@ -93,7 +92,7 @@ func TestSubAgentsAskTheirOwnQuestions(t *testing.T) {
 	writeLines(t, agent, lines)
 	code, text := gainVerb(w, "--json")
 	require.Zero(t, code, text)
-	var g savings.Gain
+	var g Gain
 	require.NoError(t, json.Unmarshal([]byte(text), &g))
 	require.Equal(t, 1, g.Total.Results)
 	require.Zero(t, g.Unknown, "its transcript is read as its own")

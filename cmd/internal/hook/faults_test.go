@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -40,7 +39,7 @@ func TestHooksAtTheSameTime(t *testing.T) {
 	require.NoError(t, err)
 	ids := map[string]bool{}
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
-	for _, e := range notes.Read(s.dir) {
+	for _, e := range ReadNotes(s.dir) {
 		ids[e.ID] = true
 		whole, _, err := recovery.ArchiveIn(s.dir).Get(e.ID, here)
 		require.NoError(t, err)
@@ -97,7 +96,7 @@ func TestTheClockJumps(t *testing.T) {
 	w := newWorld(t)
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.log(failingTests())))
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
-	id := notes.Read(s.dir)[0].ID
+	id := ReadNotes(s.dir)[0].ID
 	later := time.Now().AddDate(3, 0, 0)
 	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "originals", id), later, later))
 	require.NoError(t, os.Chtimes(w.transcript, later, later))
@@ -132,7 +131,7 @@ func TestAMegabyte(t *testing.T) {
 	require.Contains(t, shown, "want 3 retries, got 4")
 	require.Less(t, len(shown), len(log)/10)
 	s := state{dir: filepath.Join(w.state, "mcp-pruner")}
-	code, whole := recoverVerb(t, w, notes.Read(s.dir)[0].ID)
+	code, whole := recoverVerb(t, w, ReadNotes(s.dir)[0].ID)
 	require.Zero(t, code)
 	require.True(t, whole == log, "the exact bytes")
 }

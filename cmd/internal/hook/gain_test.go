@@ -2,7 +2,6 @@ package hook
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,15 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 )
 
 func gainVerb(w *world, args ...string) (int, string) {
 	var stdout, stderr bytes.Buffer
-	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdout: &stdout, Stderr: &stderr}
-	code := command.Verb(context.Background(), gaincmd.Command(p), p)
+	p := command.Process{Args: append([]string{"gain"}, args...), Env: []string{"XDG_STATE_HOME=" + w.state}, Stdout: &stdout, Stderr: &stderr}
+	code := RunVerb(p)
 	return code, stdout.String() + stderr.String()
 }
 
@@ -49,7 +45,7 @@ func TestGainAddsUpWhatTranscriptsSay(t *testing.T) {
 
 	code, out = gainVerb(w, "--json")
 	require.Equal(t, 0, code, out)
-	var g savings.Gain
+	var g Gain
 	require.NoError(t, json.Unmarshal([]byte(out), &g))
 	require.Equal(t, 1, g.Total.Results)
 	require.Zero(t, g.Unknown)
@@ -68,17 +64,17 @@ func TestGainIsAPercentageOfTheSessionsThatHadIt(t *testing.T) {
 	one, other := filepath.Join(t.TempDir(), "one.jsonl"), filepath.Join(t.TempDir(), "other.jsonl")
 	writeLines(t, one, story("short", 200))
 	writeLines(t, other, story("short", 300_000))
-	gain := func(list ...notes.Note) (g savings.Gain) {
+	gain := func(list ...Note) (g Gain) {
 		w := newWorld(t)
 		for _, n := range list {
-			notes.Add(filepath.Join(w.state, "mcp-pruner"), n)
+			AddNote(filepath.Join(w.state, "mcp-pruner"), n)
 		}
 		code, out := gainVerb(w, "--json")
 		require.Equal(t, 0, code, out)
 		require.NoError(t, json.Unmarshal([]byte(out), &g))
 		return g
 	}
-	first := notes.Note{ID: "prn_1", Call: "t1", Transcript: one, Tool: "Read", Tokens: 50_000, Sent: 100}
+	first := Note{ID: "prn_1", Call: "t1", Transcript: one, Tool: "Read", Tokens: 50_000, Sent: 100}
 	alone := gain(first)
 	require.Equal(t, 1, alone.Known.Results)
 	require.Greater(t, alone.Total.Net, 10*alone.Bill, "more was cut than all that remained cost")
@@ -86,9 +82,9 @@ func TestGainIsAPercentageOfTheSessionsThatHadIt(t *testing.T) {
 	require.Less(t, alone.Net, 100.0)
 
 	with := gain(first,
-		notes.Note{ID: "prn_2", Call: "gone", Transcript: one, Tool: "Read", Tokens: 1_000_000},
-		notes.Note{ID: "prn_3", Call: "t1", Transcript: filepath.Join(t.TempDir(), "none"), Tool: "Read", Tokens: 1_000_000},
-		notes.Note{ID: "prn_4", Call: "gone", Transcript: other, Tool: "Read", Tokens: 1_000_000})
+		Note{ID: "prn_2", Call: "gone", Transcript: one, Tool: "Read", Tokens: 1_000_000},
+		Note{ID: "prn_3", Call: "t1", Transcript: filepath.Join(t.TempDir(), "none"), Tool: "Read", Tokens: 1_000_000},
+		Note{ID: "prn_4", Call: "gone", Transcript: other, Tool: "Read", Tokens: 1_000_000})
 	require.Equal(t, 3, with.Unknown)
 	require.Equal(t, 4, with.Total.Results)
 	require.Equal(t, []any{alone.Known, alone.Bill, alone.Net}, []any{with.Known, with.Bill, with.Net})

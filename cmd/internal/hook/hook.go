@@ -1,5 +1,7 @@
 // Package hook implements `mcp-pruner hook`. A client runs it after each of its own tools, and it may
 // answer with a shorter result. After any error it prints nothing, and the result stays unchanged.
+// It keeps notes of what was replaced, from which the verb gain adds up what that saved, and decides by which command an agent
+// gets back what was cut: the proxy and init ask it too, so that what an agent is told to run is what a permission rule allows.
 package hook
 
 import (

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -172,8 +171,8 @@ func TestReadKeepsTrueNumbers(t *testing.T) {
 func recoverVerb(t *testing.T, w *world, args ...string) (int, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdout: &stdout, Stderr: &stderr}
-	code := command.Verb(context.Background(), recovercmd.Command(p), p)
+	p := command.Process{Args: append([]string{"recover"}, args...), Env: []string{"XDG_STATE_HOME=" + w.state}, Stdout: &stdout, Stderr: &stderr}
+	code := RunVerb(p)
 	return code, stdout.String()
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
@@ -69,7 +68,7 @@ func Keep(c *agent.Client, lookup func(string) (string, bool), stdout io.Writer)
 	path := pathOf(out)
 	session, ok := c.Hooks.Running(path)
 	s, err := newState(lookup)
-	if !ok || err != nil || !notes.PlainSession(session) || s.off("") {
+	if !ok || err != nil || !plainSession(session) || s.off("") {
 		return
 	}
 	text, err := files.ReadPrivate(filepath.Dir(path), path, maxSpill)
@@ -105,7 +104,7 @@ func sweep(folder string, now time.Time, after time.Duration) {
 // takeKept returns the output of a session's failed command that begins with a text, and removes the copy. It returns "" if
 // there is none.
 func (s state) takeKept(session, head string) string {
-	if !notes.PlainSession(session) {
+	if !plainSession(session) {
 		return ""
 	}
 	found, _ := filepath.Glob(filepath.Join(s.keptFolder(), session+"_*.output")) // the pattern is correct

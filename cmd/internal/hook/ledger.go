@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
@@ -83,6 +82,6 @@ func (s state) spooler(msg message, text string) ledger.Spooler {
 
 // note records that a result of shown tokens was replaced by one of sent tokens.
 func (s state) note(msg message, t transcript, id string, shown, sent int) {
-	notes.Add(s.dir, notes.Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: msg.client.Name, Session: msg.call.Session,
+	AddNote(s.dir, Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: msg.client.Name, Session: msg.call.Session,
 		Transcript: t.path, Tool: msg.call.Tool, Call: t.id, ID: id, About: msg.tool.Subject(), Tokens: shown, Sent: sent})
 }

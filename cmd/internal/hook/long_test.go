@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -58,7 +57,7 @@ func TestOutputInAFileIsCut(t *testing.T) {
 	require.Contains(t, text, "want 3 retries, got 4")
 	require.Contains(t, text, "...1-", "numbers of lines of the whole")
 	require.Less(t, len(text), 8_000)
-	noted := notes.Read(filepath.Join(w.state, "mcp-pruner"))
+	noted := ReadNotes(filepath.Join(w.state, "mcp-pruner"))
 	require.Len(t, noted, 1)
 	require.Less(t, noted[0].Tokens, 1_200, "the client would have shown 2 kB")
 	whole, err := os.ReadFile(filepath.Join(w.state, "mcp-pruner", "originals", noted[0].ID))
@@ -142,7 +141,7 @@ func TestLinesThatTheClientLeftOutAreAdded(t *testing.T) {
 	}
 	require.Contains(t, text, "1501\t    ledger_test.go:42: openLedger: want 3 retries, got 4")
 	require.NoFileExists(t, kept, "it is taken once")
-	noted := notes.Read(filepath.Join(w.state, "mcp-pruner"))
+	noted := ReadNotes(filepath.Join(w.state, "mcp-pruner"))
 	require.Len(t, noted, 1)
 	require.Zero(t, noted[0].Tokens)
 	require.Positive(t, noted[0].Sent)
@@ -220,7 +219,7 @@ func TestPause(t *testing.T) {
 	require.NoError(t, setPaused(dir, "s", true), "again")
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.spilled(path)))
 	for _, bad := range []string{"", "../x", "a/b", strings.Repeat("x", 300)} {
-		require.False(t, notes.PlainSession(bad), bad)
+		require.False(t, plainSession(bad), bad)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 )
 
@@ -72,7 +71,7 @@ func wantsWhole(args map[string]any) bool {
 
 // paused reports whether the hooks are off for one session.
 func paused(dir, session string) bool {
-	if !notes.PlainSession(session) {
+	if !plainSession(session) {
 		return false
 	}
 	_, err := os.Lstat(pauseFile(dir, session))

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -34,7 +33,7 @@ whole. --end turns them on again. The model is not told; --show says how it is.`
 			if session == "" {
 				session = sessionOf(p.Lookup)
 			}
-			if !notes.PlainSession(session) {
+			if !plainSession(session) {
 				return command.Usagef("no client names its session here: give its id with --session, or start the client with MCP_PRUNER_HOOK=off")
 			}
 			dir, err := statedir.Find(p.Lookup)

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
@@ -200,7 +199,7 @@ func feed(log *history.Log, steps []sessions.Step, id string, cut func(sessions.
 func (s state) cutIn(session string, call history.ToolCall) func(sessions.Step) bool {
 	noted := sync.OnceValue(func() map[string]bool {
 		calls := map[string]bool{}
-		for _, n := range notes.Of(s.dir, session) {
+		for _, n := range NotesOf(s.dir, session) {
 			calls[n.Call] = n.Call != ""
 		}
 		return calls

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
@@ -35,7 +34,7 @@ func newState(lookup func(string) (string, bool)) (state, error) {
 func (s state) project(folder string) string { return recovery.ProjectOfHook(folder, s.lookup) }
 
 // wayBack returns the command by which a client's agent recovers a text, without the id.
-func (s state) wayBack(client string) string { return wayback.Command(client, s.lookup) }
+func (s state) wayBack(client string) string { return BackCommand(client, s.lookup) }
 
 // Tools selects the tools whose results hooks may replace.
 type Tools struct {

@@ -12,9 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -35,7 +32,7 @@ func TestTold(t *testing.T) {
 	}
 	stop := `{"hook_event_name":"Stop","session_id":"s","cwd":"` + filepath.ToSlash(project) + `"}`
 	require.Empty(t, told(&agent.Claude, stop), "nothing was cut")
-	notes.Add(dir, notes.Note{Client: "claude", Session: "s", ID: "prn_00000001", Tokens: 9000, Sent: 400})
+	AddNote(dir, Note{Client: "claude", Session: "s", ID: "prn_00000001", Tokens: 9000, Sent: 400})
 	setting = "off"
 	require.Empty(t, told(&agent.Claude, stop))
 	setting = ""
@@ -44,13 +41,13 @@ func TestTold(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(project, ProjectFile)))
 	require.Equal(t, `{"systemMessage":"mcp-pruner: 1 result cut, 8.6k tokens less"}`, told(&agent.Claude, stop))
 	require.Empty(t, told(&agent.Claude, stop), "it was told")
-	notes.Add(dir, notes.Note{ID: "prn_00000001", Back: true, Sent: 700})
+	AddNote(dir, Note{ID: "prn_00000001", Back: true, Sent: 700})
 	require.Equal(t, `{"systemMessage":"mcp-pruner: 1 result cut, 8.6k tokens less, 1 fetched again (700, and a further turn each)"}`, told(&agent.Claude, stop))
-	require.Equal(t, notes.Told{Done: "mcp-pruner: 1 result cut, 8.6k tokens less, 1 fetched again"}, notes.ReadTold(dir, "s"), "no net without a transcript")
+	require.Equal(t, toldLast{Done: "mcp-pruner: 1 result cut, 8.6k tokens less, 1 fetched again"}, ReadTold(dir, "s"), "no net without a transcript")
 	for _, session := range []string{"", "other", "../s"} {
 		require.Empty(t, told(&agent.Claude, `{"hook_event_name":"Stop","session_id":"`+session+`"}`), session)
 	}
-	notes.Add(dir, notes.Note{Client: "opencode", Session: "ses_1", ID: "prn_00000002", Tokens: 2000, Sent: 1000})
+	AddNote(dir, Note{Client: "opencode", Session: "ses_1", ID: "prn_00000002", Tokens: 2000, Sent: 1000})
 	require.Equal(t, `{"message":"mcp-pruner: 1 result cut, 1.0k tokens less"}`, told(&agent.Opencode, `{"event":"idle","sessionID":"ses_1"}`))
 }
 
@@ -61,18 +58,18 @@ func TestTheNetIsCharged(t *testing.T) {
 	lines := story("short", 40_000)
 	writeLines(t, w.transcript, lines)
 	dir := filepath.Join(w.state, "mcp-pruner")
-	notes.Add(dir, notes.Note{Client: "claude", Session: "s", Transcript: w.transcript, Call: "t1", Tool: "Read", ID: "prn_00000001", Tokens: 9000, Sent: 400})
+	AddNote(dir, Note{Client: "claude", Session: "s", Transcript: w.transcript, Call: "t1", Tool: "Read", ID: "prn_00000001", Tokens: 9000, Sent: 400})
 	stop := map[string]any{"hook_event_name": "Stop", "session_id": "s", "transcript_path": w.transcript, "cwd": w.state}
-	told := func() (string, savings.Part) {
+	told := func() (string, GainPart) {
 		t.Helper()
 		said := w.hook([]string{"claude"}, stop)
 		_, text := gainVerb(w, "--json")
-		var g savings.Gain
+		var g Gain
 		require.NoError(t, json.Unmarshal([]byte(text), &g))
-		require.Equal(t, &notes.Net{Tokens: g.Total.Net, Again: g.Total.Again}, notes.ReadTold(dir, "s").Net, "one rule")
+		require.Equal(t, &worth{Tokens: g.Total.Net, Again: g.Total.Again}, ReadTold(dir, "s").Net, "one rule")
 		var status bytes.Buffer
-		p := command.Process{Env: []string{"XDG_STATE_HOME=" + w.state}, Stdin: strings.NewReader(`{"session_id":"s"}`), Stdout: &status, Stderr: &status}
-		require.Zero(t, command.Verb(t.Context(), gaincmd.StatusCommand(p), p))
+		p := command.Process{Args: []string{"statusline"}, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdin: strings.NewReader(`{"session_id":"s"}`), Stdout: &status, Stderr: &status}
+		require.Zero(t, RunVerb(p))
 		require.Equal(t, `{"systemMessage":"`+strings.TrimSuffix(status.String(), "\n")+`"}`, said)
 		return said, g.Total
 	}
@@ -97,7 +94,7 @@ func TestTheNetOfALateTranscript(t *testing.T) {
 	w := newWorld(t)
 	lines := story("short", 40_000)
 	writeLines(t, w.transcript, lines[:1])
-	notes.Add(filepath.Join(w.state, "mcp-pruner"), notes.Note{
+	AddNote(filepath.Join(w.state, "mcp-pruner"), Note{
 		Client: "claude", Session: "s", Transcript: w.transcript, Call: "t1", Tool: "Read", ID: "prn_00000001", Tokens: 9000, Sent: 400,
 	})
 	pause = func(time.Duration) { writeLines(t, w.transcript, lines) }

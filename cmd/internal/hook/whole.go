@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
@@ -47,7 +46,7 @@ func (s state) cutBefore(msg message) (id string) {
 	if use == "" {
 		return ""
 	}
-	for _, n := range notes.Of(s.dir, msg.call.Session) {
+	for _, n := range NotesOf(s.dir, msg.call.Session) {
 		if n.Call == use && !n.Back {
 			id = n.ID
 		}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
@@ -128,7 +128,7 @@ func (s *server) openWork(ctx context.Context, p command.Process, c settings.Set
 
 // wayBackOf returns the command that recovers a text for the client with a User-Agent.
 func wayBackOf(p command.Process) func(agent string) string {
-	return func(userAgent string) string { return wayback.Command(agent.Calling(userAgent).Name, p.Lookup) }
+	return func(userAgent string) string { return hook.BackCommand(agent.Calling(userAgent).Name, p.Lookup) }
 }
 
 // traceBeside returns the file of a proxy's trace if the settings name none: beside the ledger's file, or in the state

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -15,7 +15,7 @@ import (
 func showStates(p command.Process) {
 	last := map[string]time.Time{}
 	if dir, err := statedir.Find(p.Lookup); err == nil {
-		for _, n := range notes.Latest(dir) {
+		for _, n := range hook.LatestNotes(dir) {
 			if !n.Back {
 				last[n.Client] = n.Time
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 )
 
 // TestDoctorBeginsWithWhatIsInstalled proves that the first lines say which clients have hooks and when they last worked, that
@@ -26,7 +26,7 @@ func TestDoctorBeginsWithWhatIsInstalled(t *testing.T) {
 	require.True(t, strings.HasPrefix(run("doctor"), "No client has hooks: \"mcp-pruner init\" sets them up.\n"), "nothing is installed")
 	run("init", "claude")
 	require.True(t, strings.HasPrefix(run("doctor"), "Claude Code: hooks on, nothing cut yet\n"))
-	notes.Add(filepath.Join(home, ".local", "state", "mcp-pruner"), notes.Note{Time: time.Now().Add(-3*time.Minute - time.Second), Client: "claude", ID: "prn_00000001"})
+	hook.AddNote(filepath.Join(home, ".local", "state", "mcp-pruner"), hook.Note{Time: time.Now().Add(-3*time.Minute - time.Second), Client: "claude", ID: "prn_00000001"})
 	out := run("doctor")
 	require.True(t, strings.HasPrefix(out, "Claude Code: hooks on, last cut 3 minutes ago\n"), out)
 	require.NotContains(t, out, "setting ")

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -159,7 +159,7 @@ func summaries(ctx context.Context, t transcript, noted noted) (list []Summary) 
 	return list
 }
 
-func summaryOf(t transcript, s sessions.Session, cuts []notes.Note) Summary {
+func summaryOf(t transcript, s sessions.Session, cuts []hook.Note) Summary {
 	b := sessions.NewBill(s, sessions.PricesOf(s))
 	out := Summary{
 		Key: keyOf(t.path, s.ID), ID: s.ID, Client: cmp.Or(t.client, s.Source), Project: s.Project, Model: s.Model(), Sub: subAgent(t.path),
@@ -186,12 +186,12 @@ func summaryOf(t transcript, s sessions.Session, cuts []notes.Note) Summary {
 
 // noted are the notes of hooks about cuts, by transcript or, where a client has none, by session.
 type noted struct {
-	cuts map[string][]notes.Note
+	cuts map[string][]hook.Note
 	back int // results of which parts were brought back
 }
 
-func notesOf(all []notes.Note) noted {
-	n := noted{cuts: map[string][]notes.Note{}}
+func notesOf(all []hook.Note) noted {
+	n := noted{cuts: map[string][]hook.Note{}}
 	for _, e := range all {
 		switch {
 		case e.Back:
@@ -205,7 +205,7 @@ func notesOf(all []notes.Note) noted {
 }
 
 // of returns the cuts of a session in a file.
-func (n noted) of(path, session string) (cuts []notes.Note) {
+func (n noted) of(path, session string) (cuts []hook.Note) {
 	for _, e := range n.cuts[path] {
 		if e.Session == "" || session == "" || strings.HasPrefix(session, e.Session) { // a sub-agent's name begins with its session's
 			cuts = append(cuts, e)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
@@ -86,9 +86,9 @@ func (s Sources) state() string {
 }
 
 // notes returns what hooks replaced and what was fetched again.
-func (s Sources) notes() []notes.Note {
+func (s Sources) notes() []hook.Note {
 	if dir := s.state(); dir != "" {
-		return notes.Read(dir)
+		return hook.ReadNotes(dir)
 	}
 	return nil
 }

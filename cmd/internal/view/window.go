@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -76,7 +76,7 @@ type Event struct {
 type opened struct {
 	path    string
 	bill    *sessions.Bill
-	cuts    []notes.Note
+	cuts    []hook.Note
 	cleared []contextgc.Cleared
 	usage   contextgc.Usage
 	failed  string // why the ledger could not be read

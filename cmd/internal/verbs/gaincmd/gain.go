@@ -14,8 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/asked"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
@@ -48,7 +47,7 @@ is in the trace: trace stats --subject NAME.`,
 			for _, again := range asked.For(c.Context(), p.Lookup) {
 				fmt.Fprintln(p.Stderr, again)
 			}
-			g, err := savings.Of(c.Context(), notes.Read(dir))
+			g, err := hook.GainOf(c.Context(), hook.ReadNotes(dir))
 			if err != nil {
 				return err
 			}
@@ -70,14 +69,14 @@ is in the trace: trace stats --subject NAME.`,
 	return c
 }
 
-func show(g *savings.Gain, w io.Writer) error {
+func show(g *hook.Gain, w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s cut in %s: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n",
-		notes.Counted(g.Total.Results, "result"), notes.Counted(g.Sessions, "session"), g.Total.Tokens, g.Total.Gross)
+		hook.Counted(g.Total.Results, "result"), hook.Counted(g.Sessions, "session"), g.Total.Tokens, g.Total.Gross)
 	fmt.Fprintf(&b, "%d %s fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, plural(g.Total.Again, "was", "were"), g.Total.Rereads, g.Total.Net)
 	if g.Bill+g.Known.Net > 0 && g.Known.Results > 0 {
 		fmt.Fprintf(&b, "%s in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.\n",
-			notes.Counted(g.Known.Results, "result"), g.Known.Net, g.Net)
+			hook.Counted(g.Known.Results, "result"), g.Known.Net, g.Net)
 	}
 	if all := g.Sent + g.Less; all > 0 && g.Known.Results > 0 {
 		fmt.Fprintf(&b, "With a subscription, whose windows count tokens: %d fewer were sent in all calls, %+.1f %% of them.\n", g.Less, 100*float64(g.Less)/float64(all))
@@ -86,7 +85,7 @@ func show(g *savings.Gain, w io.Writer) error {
 		b.WriteString("You lost: \"mcp-pruner init CLIENT --uninstall\" takes the hooks out.\n")
 	}
 	if g.Unknown > 0 {
-		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", notes.Counted(g.Unknown, "result"))
+		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", hook.Counted(g.Unknown, "result"))
 	}
 	b.WriteByte('\n')
 	table(&b, "tool", g.Tools)
@@ -96,7 +95,7 @@ func show(g *savings.Gain, w io.Writer) error {
 	return err
 }
 
-func table(b *strings.Builder, what string, parts map[string]savings.Part) {
+func table(b *strings.Builder, what string, parts map[string]hook.GainPart) {
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "%s\tresults\ttokens cut\tgross\tre-reads\tnet\n", what)
 	names := slices.SortedFunc(maps.Keys(parts), func(a, c string) int {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gccmd"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -42,7 +42,7 @@ func (l ledger) show(ctx context.Context, p command.Process, asJSON bool) error 
 		return enc.Encode(c)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s cleared in %s. By the proxy's account the input cost %.0f fresh input tokens instead of %.0f: net %+.0f, %+.1f %%. What the API reported comes to %.0f.\n\n",
-		notes.Counted(t.Cleared, "result"), notes.Counted(len(list), "session"), t.After, t.Before, c.Net, c.NetPct, c.Bill)
+		hook.Counted(t.Cleared, "result"), hook.Counted(len(list), "session"), t.After, t.Before, c.Net, c.NetPct, c.Bill)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -80,5 +80,5 @@ func statusLine(p command.Process, input []byte) string {
 	if err != nil || json.Unmarshal(input, &session) != nil || session.ID == "" {
 		return ""
 	}
-	return notes.SumOf(notes.Of(dir, session.ID)).Line(notes.ReadTold(dir, session.ID).Net)
+	return hook.SumOf(hook.NotesOf(dir, session.ID)).Line(hook.ReadTold(dir, session.ID).Net)
 }

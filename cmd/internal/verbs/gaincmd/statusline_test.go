@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/savings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 )
 
 func status(t *testing.T, state, input string, args ...string) string {
@@ -32,12 +31,12 @@ func TestStatusLine(t *testing.T) {
 	require.Empty(t, status(t, state, input), "nothing was cut")
 	dir := filepath.Join(state, "mcp-pruner")
 	at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
-	notes.Add(dir, notes.Note{Time: at, Client: "claude", Session: "s", ID: "prn_00000001", Tokens: 9000, Sent: 400})
-	notes.Add(dir, notes.Note{Time: at, Client: "claude", Session: "other", ID: "prn_00000002", Tokens: 9000, Sent: 400})
+	hook.AddNote(dir, hook.Note{Time: at, Client: "claude", Session: "s", ID: "prn_00000001", Tokens: 9000, Sent: 400})
+	hook.AddNote(dir, hook.Note{Time: at, Client: "claude", Session: "other", ID: "prn_00000002", Tokens: 9000, Sent: 400})
 	require.Equal(t, "mcp-pruner: 1 result cut, 8.6k tokens less\n", status(t, state, input))
-	notes.Add(dir, notes.Note{Time: at, Client: "claude", Session: "s", ID: "prn_00000003", Tokens: 120_000, Sent: 500})
-	notes.Add(dir, notes.Note{Time: at, ID: "prn_00000003", Back: true, Sent: 700})
-	notes.Add(dir, notes.Note{Time: at, ID: "prn_00000002", Back: true, Sent: 700})
+	hook.AddNote(dir, hook.Note{Time: at, Client: "claude", Session: "s", ID: "prn_00000003", Tokens: 120_000, Sent: 500})
+	hook.AddNote(dir, hook.Note{Time: at, ID: "prn_00000003", Back: true, Sent: 700})
+	hook.AddNote(dir, hook.Note{Time: at, ID: "prn_00000002", Back: true, Sent: 700})
 	const line = "mcp-pruner: 2 results cut, 128k tokens less, 1 fetched again (700, and a further turn each)\n"
 	require.Equal(t, line, status(t, state, input))
 	require.Equal(t, "mine "+input+"\n"+line, status(t, state, input, "--first", `printf 'mine '; cat`), "the same input, and first")
@@ -49,13 +48,13 @@ func TestStatusLine(t *testing.T) {
 }
 
 func TestNoteLine(t *testing.T) {
-	n := notes.Note{Time: time.Now(), Client: "claude", Tool: "Bash", ID: "prn_00000001", Tokens: 9000, Sent: 400, About: "go test"}
+	n := hook.Note{Time: time.Now(), Client: "claude", Tool: "Bash", ID: "prn_00000001", Tokens: 9000, Sent: 400, About: "go test"}
 	require.Contains(t, noteLine(n), "claude Bash: 400 tokens instead of 9000  prn_00000001  go test")
-	require.Contains(t, noteLine(notes.Note{Back: true, ID: "prn_00000001", Sent: 7}), "brought back prn_00000001: 7 tokens")
+	require.Contains(t, noteLine(hook.Note{Back: true, ID: "prn_00000001", Sent: 7}), "brought back prn_00000001: 7 tokens")
 }
 
 func TestCounted(t *testing.T) {
-	g := &savings.Gain{Sessions: 1, Total: savings.Part{Results: 1, Again: 1}}
+	g := &hook.Gain{Sessions: 1, Total: hook.GainPart{Results: 1, Again: 1}}
 	var out strings.Builder
 	require.NoError(t, show(g, &out))
 	require.Contains(t, out.String(), "1 result cut in 1 session:")

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 )
 
 // watchEvery is the time between two looks at the notes.
@@ -15,7 +15,7 @@ const watchEvery = 500 * time.Millisecond
 // follow prints a line for each new note until the context is done.
 func follow(ctx context.Context, dir string, w io.Writer) error {
 	seen := map[string]bool{}
-	for _, n := range notes.Latest(dir) {
+	for _, n := range hook.LatestNotes(dir) {
 		seen[key(n)] = true
 	}
 	if _, err := fmt.Fprintln(w, "waiting for results that are cut; Ctrl-C ends it"); err != nil {
@@ -28,7 +28,7 @@ func follow(ctx context.Context, dir string, w io.Writer) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		for _, n := range notes.Latest(dir) {
+		for _, n := range hook.LatestNotes(dir) {
 			if seen[key(n)] {
 				continue
 			}
@@ -40,10 +40,10 @@ func follow(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-func key(n notes.Note) string { return n.Time.String() + n.ID + n.Call }
+func key(n hook.Note) string { return n.Time.String() + n.ID + n.Call }
 
 // noteLine describes one note.
-func noteLine(n notes.Note) string {
+func noteLine(n hook.Note) string {
 	at := n.Time.Local().Format(time.TimeOnly)
 	if n.Back {
 		return fmt.Sprintf("%s  brought back %s: %d tokens", at, n.ID, n.Sent)

@@ -9,18 +9,18 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/wayback"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // rulePiece returns the rule of a client for this program. An error says why it cannot or need not be added.
 func (h home) rulePiece(client string) (piece, error) {
-	path, err := wayback.Lasting(h.Lookup)
+	path, err := hook.LastingPath(h.Lookup)
 	if err != nil {
 		return piece{}, err
 	}
-	r, ok, err := wayback.RuleFor(client, path, h.Home)
+	r, ok, err := hook.BackRuleFor(client, path, h.Home)
 	if err != nil {
 		return piece{}, err
 	}
@@ -39,7 +39,7 @@ func (h home) rulePiece(client string) (piece, error) {
 
 // asked returns nil if the client asks the user before it runs recover, so that a rule is of use. It returns errNotAsked if
 // the client never asks, and another error if the rule cannot be written.
-func asked(client string, text []byte, r wayback.Rule) error {
+func asked(client string, text []byte, r hook.BackRule) error {
 	j, err := setup.ParseJSON(text)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func asked(client string, text []byte, r wayback.Rule) error {
 var errNotAsked = errors.New("runs commands without asking, so that it needs no rule")
 
 // fileRule is a piece that is a whole file.
-func fileRule(r wayback.Rule) piece {
+func fileRule(r hook.BackRule) piece {
 	return piece{
 		kind: rule, file: r.File, text: r.Text,
 		install: func(now []byte) ([]byte, error) {
@@ -77,7 +77,7 @@ func fileRule(r wayback.Rule) piece {
 }
 
 // memberRule is a piece that is an element or a member of a JSON file.
-func memberRule(r wayback.Rule) piece {
+func memberRule(r hook.BackRule) piece {
 	where := strings.Join(r.Path, ".")
 	p := piece{kind: rule, file: r.File, text: fmt.Sprintf("in %s: %q", where, r.Text)}
 	if !r.List {
@@ -109,7 +109,7 @@ func memberRule(r wayback.Rule) piece {
 }
 
 // ownRules lists the rules of a file that allow recover for a program of this name.
-func ownRules(j *setup.JSON, r wayback.Rule) (found []string) {
+func ownRules(j *setup.JSON, r hook.BackRule) (found []string) {
 	switch value := j.Get(r.Path...).(type) {
 	case []any:
 		for _, v := range value {
@@ -127,7 +127,7 @@ func ownRules(j *setup.JSON, r wayback.Rule) (found []string) {
 	return found
 }
 
-func dropRules(j *setup.JSON, r wayback.Rule) {
+func dropRules(j *setup.JSON, r hook.BackRule) {
 	if r.List {
 		j.RemoveElements(func(v any) bool { text, ok := v.(string); return ok && r.Ours(text) }, r.Path...)
 		return
@@ -180,7 +180,7 @@ func (o options) permit(p command.Process, h home, w *bufio.Writer, client strin
 	if !o.allowRecover && (r.installed() || !offer(p, w, client, r, o.yes)) {
 		return nil
 	}
-	if err := wayback.MakeLink(h.Lookup); err != nil {
+	if err := hook.MakeLink(h.Lookup); err != nil {
 		return err
 	}
 	_, err = install(w, all, []piece{r})

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook/notes"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
@@ -123,7 +123,7 @@ func recoverText(ctx context.Context, p command.Process, id string, from, to int
 		return err
 	}
 	if dir, err := statedir.Find(p.Lookup); err == nil {
-		notes.Add(dir, notes.Note{Time: time.Now().UTC().Truncate(time.Millisecond), ID: id, Back: true, Sent: tokens.Claude(shown.String())})
+		hook.AddNote(dir, hook.Note{Time: time.Now().UTC().Truncate(time.Millisecond), ID: id, Back: true, Sent: tokens.Claude(shown.String())})
 	}
 	return nil
 }

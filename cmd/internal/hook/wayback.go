@@ -1,6 +1,4 @@
-// Package wayback decides by which command an agent gets back what was cut. Hooks, the proxy and init ask it, so that what
-// an agent is told to run is what a permission rule allows.
-package wayback
+package hook
 
 import (
 	"errors"
@@ -15,32 +13,32 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
-// Command returns the command that recovers a text, without the id, in the shell of a client's agent: the program's name if
+// BackCommand returns the command that recovers a text, without the id, in the shell of a client's agent: the program's name if
 // that shell finds it and no rule of the user names a path, else a path that an upgrade does not change.
-func Command(client string, lookup func(string) (string, bool)) string {
+func BackCommand(client string, lookup func(string) (string, bool)) string {
 	if rule := allowed(client, lookup); rule != "" {
-		return rule + verb
+		return rule + backVerb
 	}
 	path, onPath, err := command.Self()
 	if err != nil || onPath {
 		return existing.DefaultBack
 	}
-	if link := Link(path, lookup); link != "" && point(link, path) == nil {
+	if link := backLink(path, lookup); link != "" && pointLink(link, path) == nil {
 		path = link
 	} // else its own path, as on Windows, where making a link is a privilege
 	start, ok := agent.Named(client).ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
 	if !ok {
 		return existing.DefaultBack
 	}
-	return start + verb
+	return start + backVerb
 }
 
-// verb is the part of the command after the program.
-const verb = " recover"
+// backVerb is the part of the command after the program.
+const backVerb = " recover"
 
-// Link returns the link in the state folder by which a program is started whose own path does not stay after an upgrade, or
+// backLink returns the link in the state folder by which a program is started whose own path does not stay after an upgrade, or
 // "". Each version that runs here makes it its own.
-func Link(path string, lookup func(string) (string, bool)) string {
+func backLink(path string, lookup func(string) (string, bool)) string {
 	state, err := statedir.Find(lookup)
 	if err != nil || command.Lasts(path, runtime.GOOS) {
 		return ""
@@ -48,13 +46,13 @@ func Link(path string, lookup func(string) (string, bool)) string {
 	return filepath.Join(state, "bin", command.Program)
 }
 
-// Lasting returns a path of this program that stays after an upgrade, for a rule. It may be a link that [MakeLink] makes.
-func Lasting(lookup func(string) (string, bool)) (string, error) {
+// LastingPath returns a path of this program that stays after an upgrade, for a rule. It may be a link that [MakeLink] makes.
+func LastingPath(lookup func(string) (string, bool)) (string, error) {
 	path, _, err := command.Self()
 	if err != nil || command.Lasts(path, runtime.GOOS) {
 		return path, err
 	}
-	if link := Link(path, lookup); link != "" {
+	if link := backLink(path, lookup); link != "" {
 		return link, nil
 	}
 	return "", errors.New("there is no folder for a link that stays valid after an upgrade")
@@ -66,14 +64,14 @@ func MakeLink(lookup func(string) (string, bool)) error {
 	if err != nil {
 		return err
 	}
-	if link := Link(path, lookup); link != "" {
-		return point(link, path)
+	if link := backLink(path, lookup); link != "" {
+		return pointLink(link, path)
 	}
 	return nil
 }
 
-// point makes a link to a path, or changes it at once.
-func point(link, path string) error {
+// pointLink makes a link to a path, or changes it at once.
+func pointLink(link, path string) error {
 	if now, err := os.Readlink(link); err == nil && now == path {
 		return nil
 	}

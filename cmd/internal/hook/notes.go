@@ -1,5 +1,4 @@
-// Package notes keeps what hooks replaced: one line of JSON for each result. The verb gain reads them.
-package notes
+package hook
 
 import (
 	"bufio"
@@ -25,16 +24,16 @@ type Note struct {
 	Back       bool      `json:"back,omitempty"` // Sent tokens of the original were brought back
 }
 
-func file(dir string) string { return filepath.Join(dir, "hooks.jsonl") }
+func notesFile(dir string) string { return filepath.Join(dir, "hooks.jsonl") }
 
-// Add appends a note in a state directory with a single write, so that concurrent hooks do not mix their lines. Errors are
+// AddNote appends a note in a state directory with a single write, so that concurrent hooks do not mix their lines. Errors are
 // ignored: the notes must never cost a result.
-func Add(dir string, n Note) {
+func AddNote(dir string, n Note) {
 	line, err := json.Marshal(n)
 	if err != nil || os.MkdirAll(dir, 0o700) != nil {
 		return
 	}
-	f, err := os.OpenFile(file(dir), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(notesFile(dir), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}
@@ -45,14 +44,14 @@ func Add(dir string, n Note) {
 // latestBytes is the size of the end of the notes that Latest reads.
 const latestBytes = 512 << 10
 
-// Latest returns the notes at the end of the file, quickly.
-func Latest(dir string) []Note { return latest(dir, anyLine) }
+// LatestNotes returns the notes at the end of the file, quickly.
+func LatestNotes(dir string) []Note { return endOfNotes(dir, anyLine) }
 
 func anyLine([]byte) bool { return true }
 
-// latest returns those whose lines may be wanted.
-func latest(dir string, wanted func(line []byte) bool) []Note {
-	f, err := os.Open(file(dir))
+// endOfNotes returns those whose lines may be wanted.
+func endOfNotes(dir string, wanted func(line []byte) bool) []Note {
+	f, err := os.Open(notesFile(dir))
 	if err != nil {
 		return nil
 	}
@@ -65,9 +64,9 @@ func latest(dir string, wanted func(line []byte) bool) []Note {
 	return notesIn(f, wanted)
 }
 
-// Read returns the notes in a state directory and skips lines that were cut short.
-func Read(dir string) []Note {
-	f, err := os.Open(file(dir))
+// ReadNotes returns the notes in a state directory and skips lines that were cut short.
+func ReadNotes(dir string) []Note {
+	f, err := os.Open(notesFile(dir))
 	if err != nil {
 		return nil
 	}

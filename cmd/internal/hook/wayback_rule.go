@@ -1,4 +1,4 @@
-package wayback
+package hook
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Rule is the entry of a client's settings that lets its model run the command without asking, for a program.
-type Rule struct {
+// BackRule is the entry of a client's settings that lets its model run the command without asking, for a program.
+type BackRule struct {
 	agent.Rule
 	File setup.File // of the user, never of a project
 	Text string     // the rule itself
@@ -21,13 +21,13 @@ type Rule struct {
 
 // Ours reports whether an element of the list, or the name of a member, is such a rule with the path of any program of this
 // name.
-func (r Rule) Ours(text string) bool {
+func (r BackRule) Ours(text string) bool {
 	m := r.Pattern.FindStringSubmatch(text)
 	return text == r.Text || m != nil && ownPath(m[1])
 }
 
 // Wholly reports whether a file has such a rule and nothing else.
-func (r Rule) Wholly(text string) bool {
+func (r BackRule) Wholly(text string) bool {
 	m := r.Pattern.FindStringSubmatch(text)
 	if m == nil || !ownPath(m[1]) {
 		return text == r.Text
@@ -47,20 +47,20 @@ func ownPath(program string) bool {
 	return filepath.IsAbs(program) && name == "mcp-pruner" && !strings.ContainsAny(program, " \t'\"`$;|&<>()")
 }
 
-// RuleFor returns the rule of a client for a program at a path. ok is false if the path cannot be written in a rule; what
+// BackRuleFor returns the rule of a client for a program at a path. ok is false if the path cannot be written in a rule; what
 // the rule says beside its text holds all the same.
-func RuleFor(client, path string, home setup.Home) (rule Rule, ok bool, err error) {
+func BackRuleFor(client, path string, home setup.Home) (rule BackRule, ok bool, err error) {
 	c := agent.Named(client)
 	files, err := home.Files(client)
 	switch {
 	case err != nil:
-		return Rule{}, false, err
+		return BackRule{}, false, err
 	case c.Rule == nil:
-		return Rule{}, false, fmt.Errorf("init writes none for %s: if it asks before its model runs \"mcp-pruner recover\", allow that there", client)
+		return BackRule{}, false, fmt.Errorf("init writes none for %s: if it asks before its model runs \"mcp-pruner recover\", allow that there", client)
 	}
 	start, ok := c.ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
 	ok = ok && start == filepath.ToSlash(path) // in quotes it is another word to some of the clients
-	return Rule{*c.Rule, ruleFile(c, files), c.Rule.Line(start)}, ok, nil
+	return BackRule{*c.Rule, ruleFile(c, files), c.Rule.Line(start)}, ok, nil
 }
 
 // ruleFile returns the file with a client's rule.

@@ -1,4 +1,4 @@
-package notes
+package hook
 
 import (
 	"bytes"
@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// Sum counts the cuts of the hooks in one session.
-type Sum struct {
+// noteSum counts the cuts of the hooks in one session.
+type noteSum struct {
 	cut, back       int // results
 	tokens, fetched int // cut, and brought back
 }
 
-// Of returns the notes about a session at the end of the file: what was cut in it, and what was brought back of that. It decodes
+// NotesOf returns the notes about a session at the end of the file: what was cut in it, and what was brought back of that. It decodes
 // only the lines that may be of it, because a client waits for its status line.
-func Of(dir, session string) (list []Note) {
+func NotesOf(dir, session string) (list []Note) {
 	name, err := json.Marshal(session)
 	if err != nil {
 		return nil
@@ -23,7 +23,7 @@ func Of(dir, session string) (list []Note) {
 		return bytes.Contains(line, name) || bytes.Contains(line, []byte(`"back":true`))
 	}
 	ids := map[string]bool{}
-	for _, n := range latest(dir, wanted) {
+	for _, n := range endOfNotes(dir, wanted) {
 		switch {
 		case n.Back && ids[n.ID]:
 			list = append(list, n)
@@ -36,7 +36,7 @@ func Of(dir, session string) (list []Note) {
 }
 
 // SumOf adds up the notes about a session.
-func SumOf(list []Note) (s Sum) {
+func SumOf(list []Note) (s noteSum) {
 	for _, n := range list {
 		if n.Back {
 			s.back++
@@ -51,7 +51,7 @@ func SumOf(list []Note) (s Sum) {
 
 // Done says what was done, "" if nothing was cut. net is that of the latest turn's end, nil if it is not known: it knows of files that
 // were read again, too.
-func (s Sum) Done(net *Net) string {
+func (s noteSum) Done(net *worth) string {
 	if s.cut == 0 {
 		return ""
 	}
@@ -67,7 +67,7 @@ func (s Sum) Done(net *Net) string {
 }
 
 // Line is Done with what remains. Where the net is not known, none is claimed.
-func (s Sum) Line(net *Net) string {
+func (s noteSum) Line(net *worth) string {
 	line := s.Done(net)
 	switch {
 	case line == "":
