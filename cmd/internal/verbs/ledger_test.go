@@ -19,8 +19,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
-// session is a client's connection to the server on standard input and output.
-type session struct {
+// connected is a client's connection to the server on standard input and output.
+type connected struct {
 	t   *testing.T
 	in  io.WriteCloser
 	out *bufio.Reader
@@ -28,7 +28,7 @@ type session struct {
 }
 
 // serve runs the server until do returns.
-func serve(t *testing.T, env []string, do func(*session)) {
+func serve(t *testing.T, env []string, do func(*connected)) {
 	t.Helper()
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
@@ -38,7 +38,7 @@ func serve(t *testing.T, env []string, do func(*session)) {
 		end <- command.Execute(t.Context(), Root(p), p)
 		_ = stdout.Close()
 	}()
-	s := &session{t: t, in: in, out: bufio.NewReader(out)}
+	s := &connected{t: t, in: in, out: bufio.NewReader(out)}
 	s.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"some-client","version":"1"}}`)
 	do(s)
 	require.NoError(t, in.Close())
@@ -61,7 +61,7 @@ type answer struct {
 	Error struct{ Code int }
 }
 
-func (s *session) ask(method, params string) answer {
+func (s *connected) ask(method, params string) answer {
 	s.t.Helper()
 	s.n++
 	_, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", s.n, method, params)
@@ -73,13 +73,13 @@ func (s *session) ask(method, params string) answer {
 	return a
 }
 
-func (s *session) call(tool, args string) answer {
+func (s *connected) call(tool, args string) answer {
 	s.t.Helper()
 	return s.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args))
 }
 
 // project returns the project that the descriptions of the tools name.
-func (s *session) project() string {
+func (s *connected) project() string {
 	s.t.Helper()
 	for _, tool := range s.ask("tools/list", `{}`).Result.Tools {
 		if m := regexp.MustCompile(`records under "(.+)"`).FindStringSubmatch(tool.InputSchema.Properties["project_id"].Description); m != nil {
@@ -100,12 +100,12 @@ func TestTheToolsOfTheLedger(t *testing.T) {
 		"MCP_PRUNER_CWD=" + dir, "MCP_PRUNER_TOOLSETS=core,gc",
 		"MCP_PRUNER_GC_STORE=" + filepath.Join(dir, "state", "ledger.db"), "MCP_PRUNER_TRACE=" + trace}
 	var shown [2]string
-	serve(t, env, func(s *session) { // what it answered is stored when it has ended
+	serve(t, env, func(s *connected) { // what it answered is stored when it has ended
 		shown[0] = s.call("read", `{"file_path":"notes.txt"}`).Result.Content[0].Text
 		shown[1] = s.call("bash", `{"command":"echo from a command"}`).Result.Content[0].Text
 	})
 	calls := 2
-	serve(t, env, func(s *session) {
+	serve(t, env, func(s *connected) {
 		project := s.project()
 		ledger := func(tool, args string) answer {
 			calls++

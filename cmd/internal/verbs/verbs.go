@@ -16,7 +16,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/contextcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/fsmcmd"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gccmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/keyscmd"
@@ -40,11 +39,11 @@ const (
 func Root(p command.Process) *cobra.Command {
 	root := stdioCommand(p)
 	root.AddGroup(&cobra.Group{ID: forYou, Title: "For you:"}, &cobra.Group{ID: forTeams, Title: "For teams:"})
-	group(root, forYou, initcmd.Command(p), replaycmd.TryCommand(p), gaincmd.Command(p), viewcmd.Command(p), replaycmd.Command(p), contextcmd.Command(p),
+	group(root, forYou, initcmd.Command(p), replaycmd.TryCommand(p), gainCommand(p), viewcmd.Command(p), replaycmd.Command(p), contextcmd.Command(p),
 		prunecmd.Command(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
 	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keyscmd.Command(p))
 	root.AddCommand(gccmd.Command(p, buildVersion()), tracecmd.Command(p), recovercmd.Command(p), hook.PauseCommand(p), prunerCommand(p), storecmd.Command(p), fsmcmd.Command(p),
-		hook.Command(p), gaincmd.StatusCommand(p))
+		hook.Command(p), statusCommand(p))
 	root.SetUsageTemplate(ungrouped.ReplaceAllString(root.UsageTemplate(), ""))
 	command.Completions(root)
 	return root

@@ -1,4 +1,4 @@
-package gaincmd
+package verbs
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// ledger names the proxy's ledger and the subject whose sessions are added up.
-type ledger struct{ store, subject string }
+// gainLedger names the proxy's ledger and the subject whose sessions are added up.
+type gainLedger struct{ store, subject string }
 
-// cleared is what clearing saved. Prices are in fresh input tokens.
-type cleared struct {
+// gainCleared is what clearing saved. Prices are in fresh input tokens.
+type gainCleared struct {
 	Total    contextgc.Usage   `json:"total"`
 	Bill     float64           `json:"bill"`
 	Net      float64           `json:"net"`
@@ -24,7 +24,7 @@ type cleared struct {
 	Sessions []contextgc.Usage `json:"sessions"`
 }
 
-func (l ledger) show(ctx context.Context, p command.Process, asJSON bool) error {
+func (l gainLedger) show(ctx context.Context, p command.Process, asJSON bool) error {
 	past, err := assemble.OpenHistory(l.store, l.subject, p.Lookup)
 	if err != nil {
 		return command.Usagef("%w", err)
@@ -35,7 +35,7 @@ func (l ledger) show(ctx context.Context, p command.Process, asJSON bool) error 
 		return err
 	}
 	t := contextgc.Total(list)
-	c := cleared{Total: t, Bill: t.Bill(), Net: t.Before - t.After, NetPct: 100 * t.Saved(), Sessions: list}
+	c := gainCleared{Total: t, Bill: t.Bill(), Net: t.Before - t.After, NetPct: 100 * t.Saved(), Sessions: list}
 	if asJSON {
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetIndent("", "  ")

@@ -1,4 +1,4 @@
-package gaincmd
+package verbs
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 // watchEvery is the time between two looks at the notes.
 const watchEvery = 500 * time.Millisecond
 
-// follow prints a line for each new note until the context is done.
-func follow(ctx context.Context, dir string, w io.Writer) error {
+// followNotes prints a line for each new note until the context is done.
+func followNotes(ctx context.Context, dir string, w io.Writer) error {
 	seen := map[string]bool{}
 	for _, n := range hook.LatestNotes(dir) {
-		seen[key(n)] = true
+		seen[noteKey(n)] = true
 	}
 	if _, err := fmt.Fprintln(w, "waiting for results that are cut; Ctrl-C ends it"); err != nil {
 		return err
@@ -29,10 +29,10 @@ func follow(ctx context.Context, dir string, w io.Writer) error {
 		case <-tick.C:
 		}
 		for _, n := range hook.LatestNotes(dir) {
-			if seen[key(n)] {
+			if seen[noteKey(n)] {
 				continue
 			}
-			seen[key(n)] = true
+			seen[noteKey(n)] = true
 			if _, err := fmt.Fprintln(w, noteLine(n)); err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func follow(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-func key(n hook.Note) string { return n.Time.String() + n.ID + n.Call }
+func noteKey(n hook.Note) string { return n.Time.String() + n.ID + n.Call }
 
 // noteLine describes one note.
 func noteLine(n hook.Note) string {

@@ -1,4 +1,4 @@
-package gaincmd
+package verbs
 
 import (
 	"bytes"
@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxStatusInput = 1 << 20                // bytes of a client's message
-	firstWithin    = 500 * time.Millisecond // for the user's own command
+	maxStatusInput    = 1 << 20                // bytes of a client's message
+	statusFirstWithin = 500 * time.Millisecond // for the user's own command
 )
 
-// StatusCommand returns the verb statusline.
-func StatusCommand(p command.Process) *cobra.Command {
+// statusCommand returns the verb statusline.
+func statusCommand(p command.Process) *cobra.Command {
 	var first string
 	c := &cobra.Command{
 		Use:   "statusline",
@@ -39,7 +39,7 @@ the same input, and its output comes first.`,
 			}
 			var out bytes.Buffer
 			if first != "" {
-				out.Write(runFirst(c.Context(), p, first, input))
+				out.Write(runStatusFirst(c.Context(), p, first, input))
 			}
 			if line := statusLine(p, input); line != "" {
 				if out.Len() > 0 && !bytes.HasSuffix(out.Bytes(), []byte("\n")) {
@@ -55,9 +55,9 @@ the same input, and its output comes first.`,
 	return c
 }
 
-// runFirst returns the output of the user's own command, or what it has printed when its time is over.
-func runFirst(ctx context.Context, p command.Process, line string, input []byte) []byte {
-	ctx, cancel := context.WithTimeout(ctx, firstWithin)
+// runStatusFirst returns the output of the user's own command, or what it has printed when its time is over.
+func runStatusFirst(ctx context.Context, p command.Process, line string, input []byte) []byte {
+	ctx, cancel := context.WithTimeout(ctx, statusFirstWithin)
 	defer cancel()
 	shell, flag := "sh", "-c"
 	if runtime.GOOS == "windows" {

@@ -1,4 +1,4 @@
-package gaincmd_test
+package verbs
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gaincmd"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -49,7 +48,7 @@ func TestGainOfASubject(t *testing.T) {
 	run := func(store string, args ...string) (code int, stdout, stderr string) {
 		var out, errs bytes.Buffer
 		p := command.Process{Args: args, Env: []string{"MCP_PRUNER_STORE=" + store}, Stdout: &out, Stderr: &errs}
-		code = command.Execute(t.Context(), gaincmd.Command(p), p)
+		code = command.Execute(t.Context(), gainCommand(p), p)
 		require.True(t, code != 0 || errs.Len() == 0, errs.String())
 		return code, out.String(), errs.String()
 	}

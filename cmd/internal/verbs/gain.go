@@ -1,5 +1,4 @@
-// Package gaincmd implements the verb gain.
-package gaincmd
+package verbs
 
 import (
 	"cmp"
@@ -19,10 +18,10 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
-// Command returns the verb gain.
-func Command(p command.Process) *cobra.Command {
+// gainCommand returns the verb gain.
+func gainCommand(p command.Process) *cobra.Command {
 	var asJSON, watch bool
-	var team ledger
+	var team gainLedger
 	c := &cobra.Command{
 		Use:   "gain",
 		Short: "Say what the hooks have saved and lost so far",
@@ -34,7 +33,7 @@ With --store or --subject it adds up what the proxy saved, from its ledger. What
 is in the trace: trace stats --subject NAME.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if team != (ledger{}) {
+			if team != (gainLedger{}) {
 				return team.show(c.Context(), p, asJSON)
 			}
 			dir, err := statedir.Find(p.Lookup)
@@ -42,7 +41,7 @@ is in the trace: trace stats --subject NAME.`,
 				return err
 			}
 			if watch {
-				return follow(c.Context(), dir, p.Stdout)
+				return followNotes(c.Context(), dir, p.Stdout)
 			}
 			for _, again := range asked.For(c.Context(), p.Lookup) {
 				fmt.Fprintln(p.Stderr, again)
@@ -56,7 +55,7 @@ is in the trace: trace stats --subject NAME.`,
 				enc.SetIndent("", "  ")
 				return enc.Encode(g)
 			}
-			return show(g, p.Stdout)
+			return showGain(g, p.Stdout)
 		},
 	}
 	c.Flags().BoolVar(&watch, "watch", false, "print a line for each result that is cut from now on, until interrupted")
@@ -69,7 +68,7 @@ is in the trace: trace stats --subject NAME.`,
 	return c
 }
 
-func show(g *hook.Gain, w io.Writer) error {
+func showGain(g *hook.Gain, w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s cut in %s: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n",
 		hook.Counted(g.Total.Results, "result"), hook.Counted(g.Sessions, "session"), g.Total.Tokens, g.Total.Gross)
@@ -88,14 +87,14 @@ func show(g *hook.Gain, w io.Writer) error {
 		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", hook.Counted(g.Unknown, "result"))
 	}
 	b.WriteByte('\n')
-	table(&b, "tool", g.Tools)
+	gainTable(&b, "tool", g.Tools)
 	b.WriteByte('\n')
-	table(&b, "day", g.Days)
+	gainTable(&b, "day", g.Days)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func table(b *strings.Builder, what string, parts map[string]hook.GainPart) {
+func gainTable(b *strings.Builder, what string, parts map[string]hook.GainPart) {
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "%s\tresults\ttokens cut\tgross\tre-reads\tnet\n", what)
 	names := slices.SortedFunc(maps.Keys(parts), func(a, c string) int {

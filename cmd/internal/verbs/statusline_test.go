@@ -1,6 +1,6 @@
 //go:build unix
 
-package gaincmd
+package verbs
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 )
 
-func status(t *testing.T, state, input string, args ...string) string {
+func statusOf(t *testing.T, state, input string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + state, "PATH=/usr/bin:/bin"}, Stdin: strings.NewReader(input), Stdout: &out, Stderr: &errs}
-	require.Zero(t, command.Verb(context.Background(), StatusCommand(p), p), errs.String())
+	require.Zero(t, command.Verb(context.Background(), statusCommand(p), p), errs.String())
 	require.Empty(t, errs.String())
 	return out.String()
 }
@@ -28,22 +28,22 @@ func status(t *testing.T, state, input string, args ...string) string {
 func TestStatusLine(t *testing.T) {
 	state := t.TempDir()
 	const input = `{"session_id":"s","model":{"id":"x"}}`
-	require.Empty(t, status(t, state, input), "nothing was cut")
+	require.Empty(t, statusOf(t, state, input), "nothing was cut")
 	dir := filepath.Join(state, "mcp-pruner")
 	at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 	hook.AddNote(dir, hook.Note{Time: at, Client: "claude", Session: "s", ID: "prn_00000001", Tokens: 9000, Sent: 400})
 	hook.AddNote(dir, hook.Note{Time: at, Client: "claude", Session: "other", ID: "prn_00000002", Tokens: 9000, Sent: 400})
-	require.Equal(t, "mcp-pruner: 1 result cut, 8.6k tokens less\n", status(t, state, input))
+	require.Equal(t, "mcp-pruner: 1 result cut, 8.6k tokens less\n", statusOf(t, state, input))
 	hook.AddNote(dir, hook.Note{Time: at, Client: "claude", Session: "s", ID: "prn_00000003", Tokens: 120_000, Sent: 500})
 	hook.AddNote(dir, hook.Note{Time: at, ID: "prn_00000003", Back: true, Sent: 700})
 	hook.AddNote(dir, hook.Note{Time: at, ID: "prn_00000002", Back: true, Sent: 700})
 	const line = "mcp-pruner: 2 results cut, 128k tokens less, 1 fetched again (700, and a further turn each)\n"
-	require.Equal(t, line, status(t, state, input))
-	require.Equal(t, "mine "+input+"\n"+line, status(t, state, input, "--first", `printf 'mine '; cat`), "the same input, and first")
-	require.Equal(t, "fails\n"+line, status(t, state, input, "--first", "printf fails; exit 3"))
-	require.Equal(t, line, status(t, state, input, "--first", "/no/such/program 2>/dev/null"))
+	require.Equal(t, line, statusOf(t, state, input))
+	require.Equal(t, "mine "+input+"\n"+line, statusOf(t, state, input, "--first", `printf 'mine '; cat`), "the same input, and first")
+	require.Equal(t, "fails\n"+line, statusOf(t, state, input, "--first", "printf fails; exit 3"))
+	require.Equal(t, line, statusOf(t, state, input, "--first", "/no/such/program 2>/dev/null"))
 	for _, bad := range []string{"", "no JSON", "{}", `{"session_id":7}`} {
-		require.Empty(t, status(t, state, bad), bad)
+		require.Empty(t, statusOf(t, state, bad), bad)
 	}
 }
 
@@ -53,10 +53,10 @@ func TestNoteLine(t *testing.T) {
 	require.Contains(t, noteLine(hook.Note{Back: true, ID: "prn_00000001", Sent: 7}), "brought back prn_00000001: 7 tokens")
 }
 
-func TestCounted(t *testing.T) {
+func TestGainIsCounted(t *testing.T) {
 	g := &hook.Gain{Sessions: 1, Total: hook.GainPart{Results: 1, Again: 1}}
 	var out strings.Builder
-	require.NoError(t, show(g, &out))
+	require.NoError(t, showGain(g, &out))
 	require.Contains(t, out.String(), "1 result cut in 1 session:")
 	require.Contains(t, out.String(), "1 was fetched again")
 }
