@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gccmd"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -46,5 +45,5 @@ func (l gainLedger) show(ctx context.Context, p command.Process, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	return gccmd.ShowUsage(p.Stdout, list)
+	return showUsage(p.Stdout, list)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/contextcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/fsmcmd"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/gccmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/keyscmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/prunecmd"
@@ -42,7 +41,7 @@ func Root(p command.Process) *cobra.Command {
 	group(root, forYou, initcmd.Command(p), replaycmd.TryCommand(p), gainCommand(p), viewcmd.Command(p), replaycmd.Command(p), contextcmd.Command(p),
 		prunecmd.Command(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
 	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keyscmd.Command(p))
-	root.AddCommand(gccmd.Command(p, buildVersion()), tracecmd.Command(p), recovercmd.Command(p), hook.PauseCommand(p), prunerCommand(p), storecmd.Command(p), fsmcmd.Command(p),
+	root.AddCommand(gcCommand(p, buildVersion()), tracecmd.Command(p), recovercmd.Command(p), hook.PauseCommand(p), prunerCommand(p), storecmd.Command(p), fsmcmd.Command(p),
 		hook.Command(p), statusCommand(p))
 	root.SetUsageTemplate(ungrouped.ReplaceAllString(root.UsageTemplate(), ""))
 	command.Completions(root)

@@ -1,4 +1,4 @@
-package gccmd
+package verbs
 
 import (
 	"bytes"
@@ -18,21 +18,21 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// run runs the verb over a store with one segment.
-func run(t *testing.T, file string, args ...string) (code int, stdout, stderr string) {
+// runGC runs the verb over a store with one segment.
+func runGC(t *testing.T, file string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return runWith(t, nil, file, args...)
+	return runGCWith(t, nil, file, args...)
 }
 
-func runWith(t *testing.T, env []string, file string, args ...string) (code int, stdout, stderr string) {
+func runGCWith(t *testing.T, env []string, file string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	p := command.Process{Env: env, Args: append(args, "--store", file), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
-	code = command.Verb(context.Background(), Command(p, "test"), p)
+	code = command.Verb(context.Background(), gcCommand(p, "test"), p)
 	return code, out.String(), errs.String()
 }
 
-func world(t *testing.T) string {
+func gcWorld(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ledger.db")
 	store, err := store.OpenLedger(store.LedgerFile{File: file})
@@ -43,39 +43,39 @@ func world(t *testing.T) string {
 	return file
 }
 
-func TestVerbs(t *testing.T) {
-	file := world(t)
-	code, out, _ := run(t, file, "search", "refused", "--project-id", "p")
+func TestGCVerbs(t *testing.T) {
+	file := gcWorld(t)
+	code, out, _ := runGC(t, file, "search", "refused", "--project-id", "p")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "s1 working  900 tokens, line 2: connection refused\n1 of 1\n")
 
-	code, out, _ = run(t, file, "analyze", "--project-id", "p", "--target-tokens", "500", "--why")
+	code, out, _ = runGC(t, file, "analyze", "--project-id", "p", "--target-tokens", "500", "--why")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "plan: stash 1 segment(s) to target met")
 	assert.Contains(t, out, "s1 scores 0.53 = ")
 	assert.Contains(t, out, "  frees 900 tokens; costs 0 fresh tokens once, saves 90 with each call, pays after 0 calls\n")
 
-	code, out, _ = run(t, file, "pin", "--project-id", "p", "--segment-ids", "s1,s9")
+	code, out, _ = runGC(t, file, "pin", "--project-id", "p", "--segment-ids", "s1,s9")
 	assert.Zero(t, code)
 	assert.Equal(t, "pinned: [s1]\nSegment s9 not found\n", out)
-	code, _, errs := run(t, file, "prune", "--project-id", "p", "--segment-ids", "s1", "--action", "stash")
+	code, _, errs := runGC(t, file, "prune", "--project-id", "p", "--segment-ids", "s1", "--action", "stash")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, errs, "context_gc_unpin")
-	code, _, _ = run(t, file, "unpin", "--project-id", "p", "--segment-ids", "s1")
+	code, _, _ = runGC(t, file, "unpin", "--project-id", "p", "--segment-ids", "s1")
 	assert.Zero(t, code)
-	code, out, _ = run(t, file, "prune", "--project-id", "p", "--segment-ids", "s1", "--action", "stash", "--json")
+	code, out, _ = runGC(t, file, "prune", "--project-id", "p", "--segment-ids", "s1", "--action", "stash", "--json")
 	assert.Zero(t, code)
 	var pruned map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &pruned))
 	assert.Equal(t, "stashed", pruned["action"])
 
-	code, out, _ = run(t, file, "get", "s1")
+	code, out, _ = runGC(t, file, "get", "s1")
 	assert.Zero(t, code)
 	assert.Equal(t, "first line\nconnection refused\n", out)
-	code, out, _ = run(t, file, "get", "s1", "--pattern", "ref")
+	code, out, _ = runGC(t, file, "get", "s1", "--pattern", "ref")
 	assert.Zero(t, code)
 	assert.Equal(t, "2:connection refused\n", out)
-	code, out, _ = run(t, file, "stats", "--json")
+	code, out, _ = runGC(t, file, "stats", "--json")
 	assert.Zero(t, code)
 	assert.Equal(t, "[]\n", out)
 }
@@ -83,10 +83,10 @@ func TestVerbs(t *testing.T) {
 // The heads of a verb's trace go to the standard error, as a server's do: with them the
 // trace is proved to be whole.
 func TestTheTraceOfAVerbIsInItsHeads(t *testing.T) {
-	file, path := world(t), filepath.Join(t.TempDir(), "trace.jsonl")
+	file, path := gcWorld(t), filepath.Join(t.TempDir(), "trace.jsonl")
 	var log string
 	for range 2 {
-		code, _, errs := runWith(t, []string{"MCP_PRUNER_TRACE=" + path}, file, "get", "s1")
+		code, _, errs := runGCWith(t, []string{"MCP_PRUNER_TRACE=" + path}, file, "get", "s1")
 		require.Zero(t, code, errs)
 		log += errs
 	}
@@ -103,11 +103,11 @@ func TestTheTraceOfAVerbIsInItsHeads(t *testing.T) {
 }
 
 // A record has what a call was about only where the settings ask for it.
-func TestDetailIsRecordedOnlyWhenAskedFor(t *testing.T) {
-	file := world(t)
+func TestGCRecordsDetailOnlyWhenAskedFor(t *testing.T) {
+	file := gcWorld(t)
 	for value, want := range map[string]bool{"metadata": false, "full": true} {
 		path := filepath.Join(t.TempDir(), "trace.jsonl")
-		code, _, errs := runWith(t, []string{"MCP_PRUNER_TRACE=" + path, "MCP_PRUNER_TRACE_DETAIL=" + value}, file, "get", "s1")
+		code, _, errs := runGCWith(t, []string{"MCP_PRUNER_TRACE=" + path, "MCP_PRUNER_TRACE_DETAIL=" + value}, file, "get", "s1")
 		require.Zero(t, code, errs)
 		line, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -116,31 +116,31 @@ func TestDetailIsRecordedOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
-func TestWrongUsage(t *testing.T) {
-	file := world(t)
-	code, _, errs := run(t, file, "prune", "--project-id", "p", "--segment-ids", "s1", "--action", "delet")
+func TestWrongUsageOfGC(t *testing.T) {
+	file := gcWorld(t)
+	code, _, errs := runGC(t, file, "prune", "--project-id", "p", "--segment-ids", "s1", "--action", "delet")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, errs, "--action: invalid enum value")
-	code, _, errs = run(t, file, "analyze", "--project-id", "../p")
+	code, _, errs = runGC(t, file, "analyze", "--project-id", "../p")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, errs, "--project-id: invalid string")
-	code, _, errs = run(t, file, "prune", "--project-id", "p", "--segment-ids", "s1", "--action", "delete")
+	code, _, errs = runGC(t, file, "prune", "--project-id", "p", "--segment-ids", "s1", "--action", "delete")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, errs, "confirm")
-	code, _, errs = run(t, file, "get", "s77")
+	code, _, errs = runGC(t, file, "get", "s77")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, errs, "not_found")
 }
 
 func TestSettingsForOpencode(t *testing.T) {
-	code, out, _ := run(t, filepath.Join(t.TempDir(), "x"), "settings", "--for", "opencode")
+	code, out, _ := runGC(t, filepath.Join(t.TempDir(), "x"), "settings", "--for", "opencode")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "experimental.chat.messages.transform")
 	assert.NotContains(t, out, `program = "mcp-pruner"`, "the plugin has the path of the program")
 }
 
 func TestSettingsForTheAPI(t *testing.T) {
-	code, out, _ := run(t, filepath.Join(t.TempDir(), "x"), "settings", "--for", "claude-api")
+	code, out, _ := runGC(t, filepath.Join(t.TempDir(), "x"), "settings", "--for", "claude-api")
 	assert.Zero(t, code)
 	var got struct {
 		ContextManagement struct {
@@ -149,6 +149,6 @@ func TestSettingsForTheAPI(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Len(t, got.ContextManagement.Edits, 1)
-	assert.Equal(t, clearToolUses{"clear_tool_uses_20250919", amount{"input_tokens", 40_000}, amount{"tool_uses", 5}, amount{"input_tokens", 20_000}},
+	assert.Equal(t, clearToolUses{"clear_tool_uses_20250919", tokenAmount{"input_tokens", 40_000}, tokenAmount{"tool_uses", 5}, tokenAmount{"input_tokens", 20_000}},
 		got.ContextManagement.Edits[0])
 }

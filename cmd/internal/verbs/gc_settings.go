@@ -1,4 +1,4 @@
-package gccmd
+package verbs
 
 import (
 	_ "embed"
@@ -13,19 +13,19 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
-// target is the API or client for which settings are printed.
-type target string
+// gcTarget is the API or client for which settings are printed.
+type gcTarget string
 
 const (
-	claudeAPI target = "claude-api"
-	opencode  target = "opencode"
+	claudeAPI gcTarget = "claude-api"
+	opencode  gcTarget = "opencode"
 )
 
 //go:embed opencode.js
 var opencodePlugin string
 
 // settings prints settings with which an API or a client clears old results by itself.
-func (v *verb) settings() *cobra.Command {
+func (v *gcVerb) settings() *cobra.Command {
 	what := claudeAPI
 	c := &cobra.Command{
 		Use: "settings", Short: "Print what makes an API clear old results by itself", Args: command.NoArguments,
@@ -59,16 +59,16 @@ func printPlugin(w io.Writer) error {
 	return err
 }
 
-type amount struct {
+type tokenAmount struct {
 	Type  string `json:"type"`
 	Value int    `json:"value"`
 }
 
 type clearToolUses struct {
-	Type         string `json:"type"`
-	Trigger      amount `json:"trigger"`
-	Keep         amount `json:"keep"`
-	ClearAtLeast amount `json:"clear_at_least"`
+	Type         string      `json:"type"`
+	Trigger      tokenAmount `json:"trigger"`
+	Keep         tokenAmount `json:"keep"`
+	ClearAtLeast tokenAmount `json:"clear_at_least"`
 }
 
 // contextManagement returns a fixed rule, because the API supports nothing else. When it clears comes from the best
@@ -77,8 +77,8 @@ func contextManagement(policy planner.Policy) any {
 	rule := planner.BestFixedRule()
 	return map[string]any{"context_management": map[string]any{"edits": []clearToolUses{{
 		Type:         "clear_tool_uses_20250919",
-		Trigger:      amount{"input_tokens", rule.Above},
-		Keep:         amount{"tool_uses", max(rule.Keep, policy.KeepLast)},
-		ClearAtLeast: amount{"input_tokens", rule.Free},
+		Trigger:      tokenAmount{"input_tokens", rule.Above},
+		Keep:         tokenAmount{"tool_uses", max(rule.Keep, policy.KeepLast)},
+		ClearAtLeast: tokenAmount{"input_tokens", rule.Free},
 	}}}}
 }

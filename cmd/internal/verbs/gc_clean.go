@@ -1,4 +1,4 @@
-package gccmd
+package verbs
 
 import (
 	"context"
@@ -26,14 +26,14 @@ func showSize(w io.Writer, s contextgc.Size) error {
 	return err
 }
 
-// cleaned is the result of clean.
-type cleaned struct {
+// gcCleaned is the result of clean.
+type gcCleaned struct {
 	Removed int            `json:"removed_segments"`
 	Before  contextgc.Size `json:"before"`
 	After   contextgc.Size `json:"after"`
 }
 
-func (v *verb) clean() *cobra.Command {
+func (v *gcVerb) clean() *cobra.Command {
 	var days int
 	var size int64
 	c := &cobra.Command{
@@ -65,13 +65,13 @@ stay. A server and the proxy do the same once a day, but they do not shrink the 
 	return c
 }
 
-func (v *verb) cleanTo(ctx context.Context, limits contextgc.Limits) error {
+func (v *gcVerb) cleanTo(ctx context.Context, limits contextgc.Limits) error {
 	store, err := v.open()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = store.Close() }() // nothing is pending
-	var done cleaned
+	var done gcCleaned
 	if done.Before, err = store.Size(ctx); err != nil {
 		return err
 	}

@@ -1,5 +1,4 @@
-// Package gccmd implements the verb gc, the ledger's tools on the command line.
-package gccmd
+package verbs
 
 import (
 	"bufio"
@@ -22,8 +21,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// verb has the values that the verbs below gc share.
-type verb struct {
+// gcVerb has the values that the verbs below gc share.
+type gcVerb struct {
 	p       command.Process
 	version string
 	store   string
@@ -31,9 +30,9 @@ type verb struct {
 	json    bool
 }
 
-// Command is the verb.
-func Command(p command.Process, version string) *cobra.Command {
-	v := &verb{p: p, version: version}
+// gcCommand is the verb.
+func gcCommand(p command.Process, version string) *cobra.Command {
+	v := &gcVerb{p: p, version: version}
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Look into the ledger of what agents were given, and prune it",
@@ -51,17 +50,17 @@ and how large the ledger is. docs/GC.md explains the ledger.`,
 	return c
 }
 
-// arguments holds the arguments of a tool call, from the command line.
-type arguments map[string]any
+// gcArguments holds the arguments of a tool call, from the command line.
+type gcArguments map[string]any
 
-func (a arguments) add(name string, value any, given bool) {
+func (a gcArguments) add(name string, value any, given bool) {
 	if given {
 		a[name] = value
 	}
 }
 
 // call runs a tool through the request machine and prints its result.
-func (v *verb) call(ctx context.Context, tool string, args arguments, show func(io.Writer, json.RawMessage) error) error {
+func (v *gcVerb) call(ctx context.Context, tool string, args gcArguments, show func(io.Writer, json.RawMessage) error) error {
 	store, err := v.open()
 	if err != nil {
 		return err
@@ -100,7 +99,7 @@ func (v *verb) call(ctx context.Context, tool string, args arguments, show func(
 }
 
 // answer prints the answer to a call.
-func (v *verb) answer(ctx context.Context, call *states.Execution, show func(io.Writer, json.RawMessage) error) error {
+func (v *gcVerb) answer(ctx context.Context, call *states.Execution, show func(io.Writer, json.RawMessage) error) error {
 	a := call.Answer()
 	structured, err := json.Marshal(a.Structured)
 	switch {
@@ -110,7 +109,7 @@ func (v *verb) answer(ctx context.Context, call *states.Execution, show func(io.
 		return ctx.Err()
 	case a.Kind == states.InvalidParams:
 		call.Answering(0)
-		return command.Usagef("%s", described(a.Issues))
+		return command.Usagef("%s", describedIssues(a.Issues))
 	case a.IsError:
 		call.Answering(len(structured))
 		call.Written(ctx)
@@ -133,8 +132,8 @@ func (v *verb) answer(ctx context.Context, call *states.Execution, show func(io.
 	return nil
 }
 
-// described turns issues into messages about flags.
-func described(issues []states.Issue) string {
+// describedIssues turns issues into messages about flags.
+func describedIssues(issues []states.Issue) string {
 	var parts []string
 	for _, i := range issues {
 		name := strings.TrimPrefix(i.Path, "arguments.")
@@ -144,12 +143,12 @@ func described(issues []states.Issue) string {
 	return strings.Join(parts, "; ")
 }
 
-func (v *verb) open() (assemble.Ledger, error) {
+func (v *gcVerb) open() (assemble.Ledger, error) {
 	return assemble.OpenLedger(context.Background(), v.store, v.p.Lookup, func(m string) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %s\n", m) })
 }
 
 // with returns a call's arguments, including the project.
-func (v *verb) with(args arguments) (arguments, error) {
+func (v *gcVerb) with(args gcArguments) (gcArguments, error) {
 	args["project_id"] = v.project
 	if v.project == "" {
 		root, err := os.Getwd()

@@ -1,4 +1,4 @@
-package gccmd
+package verbs
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-func (v *verb) analyze() *cobra.Command {
+func (v *gcVerb) analyze() *cobra.Command {
 	var file, task string
 	var target, limit int
 	var why, allowDelete bool
@@ -29,7 +29,7 @@ func (v *verb) analyze() *cobra.Command {
 	f.IntVar(&limit, "limit", 20, "list at most this many")
 	f.BoolVar(&why, "why", false, "explain the scores and the plan")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		args, err := v.with(arguments{"limit": float64(limit), "why": why, "allow_delete": allowDelete})
+		args, err := v.with(gcArguments{"limit": float64(limit), "why": why, "allow_delete": allowDelete})
 		if err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ func showAnalysis(w io.Writer, raw json.RawMessage) error {
 	return nil
 }
 
-// listed turns ids on the command line into an argument.
-func listed(ids []string) []any {
+// listedIDs turns ids on the command line into an argument.
+func listedIDs(ids []string) []any {
 	list := make([]any, len(ids))
 	for i, id := range ids {
 		list[i] = id
@@ -79,7 +79,7 @@ func listed(ids []string) []any {
 	return list
 }
 
-func (v *verb) prune() *cobra.Command {
+func (v *gcVerb) prune() *cobra.Command {
 	var ids []string
 	var action string
 	var confirm bool
@@ -95,7 +95,7 @@ func (v *verb) prune() *cobra.Command {
 		if len(ids) == 0 || action == "" {
 			return command.Usagef("--segment-ids and --action are needed")
 		}
-		args, err := v.with(arguments{"segment_ids": listed(ids), "action": action, "confirm": confirm})
+		args, err := v.with(gcArguments{"segment_ids": listedIDs(ids), "action": action, "confirm": confirm})
 		if err != nil {
 			return err
 		}
@@ -105,13 +105,13 @@ func (v *verb) prune() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(w, "%s %d segments with %d tokens: %v\n", r.Action, len(r.Segments), r.Freed, r.Segments)
-			return problems(w, r.Errors)
+			return showProblems(w, r.Errors)
 		})
 	}
 	return c
 }
 
-func problems(w io.Writer, list []string) error {
+func showProblems(w io.Writer, list []string) error {
 	for _, p := range list {
 		if _, err := fmt.Fprintln(w, p); err != nil {
 			return err
@@ -120,7 +120,7 @@ func problems(w io.Writer, list []string) error {
 	return nil
 }
 
-func (v *verb) pin(name, short string) *cobra.Command {
+func (v *gcVerb) pin(name, short string) *cobra.Command {
 	var ids []string
 	c := &cobra.Command{
 		Use: name, Short: short, Args: command.NoArguments,
@@ -131,7 +131,7 @@ func (v *verb) pin(name, short string) *cobra.Command {
 		if len(ids) == 0 {
 			return command.Usagef("--segment-ids is needed")
 		}
-		args, err := v.with(arguments{"segment_ids": listed(ids)})
+		args, err := v.with(gcArguments{"segment_ids": listedIDs(ids)})
 		if err != nil {
 			return err
 		}
@@ -141,13 +141,13 @@ func (v *verb) pin(name, short string) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(w, "%sned: %v\n", name, append(r.Pinned, r.Unpinned...))
-			return problems(w, r.Errors)
+			return showProblems(w, r.Errors)
 		})
 	}
 	return c
 }
 
-func (v *verb) get() *cobra.Command {
+func (v *gcVerb) get() *cobra.Command {
 	var first, last int
 	var pattern string
 	c := &cobra.Command{
@@ -159,7 +159,7 @@ func (v *verb) get() *cobra.Command {
 	f.IntVar(&last, "end-line", 0, "last line")
 	f.StringVar(&pattern, "pattern", "", "only lines that match this regular expression, with their numbers")
 	c.RunE = func(c *cobra.Command, ids []string) error {
-		args := arguments{"segment_id": ids[0]}
+		args := gcArguments{"segment_id": ids[0]}
 		args.add("project_id", v.project, v.project != "")
 		args.add("start_line", float64(first), f.Changed("start-line"))
 		args.add("end_line", float64(last), f.Changed("end-line"))
@@ -177,7 +177,7 @@ func (v *verb) get() *cobra.Command {
 	return c
 }
 
-func (v *verb) search() *cobra.Command {
+func (v *gcVerb) search() *cobra.Command {
 	var task, kind, tier, path string
 	var tags []string
 	var limit int
@@ -193,7 +193,7 @@ func (v *verb) search() *cobra.Command {
 	f.StringSliceVar(&tags, "tags", nil, "only with all of these tags")
 	f.IntVar(&limit, "limit", 20, "at most this many")
 	c.RunE = func(c *cobra.Command, words []string) error {
-		args, err := v.with(arguments{"query": words[0], "limit": float64(limit)})
+		args, err := v.with(gcArguments{"query": words[0], "limit": float64(limit)})
 		if err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ func (v *verb) search() *cobra.Command {
 		args.add("type", kind, kind != "")
 		args.add("tier", tier, tier != "")
 		args.add("path", path, path != "")
-		args.add("tags", listed(tags), len(tags) > 0)
+		args.add("tags", listedIDs(tags), len(tags) > 0)
 		return v.call(c.Context(), "context_search", args, showFound)
 	}
 	return c
@@ -219,7 +219,7 @@ func showFound(w io.Writer, raw json.RawMessage) error {
 	return err
 }
 
-func (v *verb) stats() *cobra.Command {
+func (v *gcVerb) stats() *cobra.Command {
 	var content bool
 	c := &cobra.Command{Use: "stats", Short: "Say what the proxy's sessions used and saved, and how large the ledger is", Args: command.NoArguments}
 	c.Flags().BoolVar(&content, "ledger", false, "only what the ledger holds; with --json, this instead of the sessions")
@@ -237,7 +237,7 @@ func (v *verb) stats() *cobra.Command {
 			if v.json {
 				return json.NewEncoder(v.p.Stdout).Encode(list)
 			}
-			if err := ShowUsage(v.p.Stdout, list); err != nil {
+			if err := showUsage(v.p.Stdout, list); err != nil {
 				return err
 			}
 		}
@@ -253,8 +253,8 @@ func (v *verb) stats() *cobra.Command {
 	return c
 }
 
-// ShowUsage prints what sessions used and saved.
-func ShowUsage(w io.Writer, list []contextgc.Usage) error {
+// showUsage prints what sessions used and saved.
+func showUsage(w io.Writer, list []contextgc.Usage) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "session\tcalls\tfresh\tcache read\tcache write\toutput\tcleared\tinput bill\tsaved\t")
 	for _, u := range list {

@@ -1,4 +1,4 @@
-package gccmd
+package verbs
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 )
 
 // The limits come from the flags, else from the settings, and a cleaned ledger needs less space.
-func TestClean(t *testing.T) {
+func TestGCClean(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.db")
 	now := time.Now()
 	for _, days := range []int{100, 50, 0} {
@@ -26,31 +26,31 @@ func TestClean(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, store.Close())
 	}
-	code, out, _ := run(t, file, "stats")
+	code, out, _ := runGC(t, file, "stats")
 	assert.Zero(t, code)
 	assert.Regexp(t, `The ledger has 3 segments \(0 pinned\) of 0 sessions since \d{4}-\d\d-\d\d in 1\.[5-9] MB\.`, out)
-	code, out, _ = run(t, file, "stats", "--ledger", "--json")
+	code, out, _ = runGC(t, file, "stats", "--ledger", "--json")
 	assert.Zero(t, code)
 	var size contextgc.Size
 	require.NoError(t, json.Unmarshal([]byte(out), &size))
 	assert.Equal(t, 3, size.Segments)
 	assert.Greater(t, size.Bytes, int64(1_500_000))
-	code, out, _ = run(t, file, "stats", "--ledger")
+	code, out, _ = runGC(t, file, "stats", "--ledger")
 	assert.Zero(t, code)
 	assert.Regexp(t, `^The ledger has 3 segments .*\n$`, out)
-	code, out, _ = runWith(t, []string{"MCP_PRUNER_GC_KEEP_DAYS=0"}, file, "clean")
+	code, out, _ = runGCWith(t, []string{"MCP_PRUNER_GC_KEEP_DAYS=0"}, file, "clean")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "0 segments removed\n")
-	code, out, _ = run(t, file, "clean")
+	code, out, _ = runGC(t, file, "clean")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "1 segments removed\nThe ledger has 2 segments", "90 days by default")
-	code, out, _ = run(t, file, "clean", "--keep-days", "30", "--json")
+	code, out, _ = runGC(t, file, "clean", "--keep-days", "30", "--json")
 	assert.Zero(t, code)
-	var done cleaned
+	var done gcCleaned
 	require.NoError(t, json.Unmarshal([]byte(out), &done))
 	assert.Equal(t, []int{1, 1}, []int{done.Removed, done.After.Segments})
 	assert.Less(t, done.After.Bytes, done.Before.Bytes-400_000)
-	code, _, errs := run(t, file, "clean", "--keep-days", "-1")
+	code, _, errs := runGC(t, file, "clean", "--keep-days", "-1")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, errs, "cannot be negative")
 }
