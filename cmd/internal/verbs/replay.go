@@ -1,4 +1,4 @@
-package replaycmd
+package verbs
 
 import (
 	"context"
@@ -18,17 +18,17 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
-// options are the checked command-line options.
-type options struct {
+// replayOptions are the checked command-line options.
+type replayOptions struct {
 	replay.Settings
 	json  bool
 	html  string
 	paths []string
 }
 
-// Command returns the verb replay.
-func Command(p command.Process) *cobra.Command {
-	var o options
+// replayCommand returns the verb replay.
+func replayCommand(p command.Process) *cobra.Command {
+	var o replayOptions
 	policy, prices := replay.All, ""
 	c := &cobra.Command{
 		Use:   "replay [PATH...]",
@@ -73,15 +73,15 @@ func policiesOf(name replay.Policy) []replay.Policy {
 	return []replay.Policy{name}
 }
 
-// memoryLimit is the size in bytes above which a replay collects its garbage often.
-const memoryLimit = 1 << 30
+// replayMemory is the size in bytes above which a replay collects its garbage often.
+const replayMemory = 1 << 30
 
-func (o options) run(ctx context.Context, p command.Process) error {
-	command.BoundMemory(p.Lookup, memoryLimit)
+func (o replayOptions) run(ctx context.Context, p command.Process) error {
+	command.BoundMemory(p.Lookup, replayMemory)
 	if err := o.find(p); err != nil {
 		return err
 	}
-	bar := &progress{w: p.Stderr}
+	bar := &replayProgress{w: p.Stderr}
 	o.Progress = bar.step
 	report, explained, err := replay.Replay(ctx, o.Settings)
 	bar.end()
@@ -97,18 +97,18 @@ func (o options) run(ctx context.Context, p command.Process) error {
 	case o.Explain != "":
 		return explained.Explain(p.Stdout, o.Policies)
 	case o.json:
-		return writeJSON(p.Stdout, report)
+		return writeReplayJSON(p.Stdout, report)
 	case o.html == "-":
 		return nil
 	}
-	return writeText(p.Stdout, report)
+	return writeReplay(p.Stdout, report)
 }
 
-func (o *options) find(p command.Process) error {
+func (o *replayOptions) find(p command.Process) error {
 	paths := o.paths
 	if len(paths) == 0 {
 		var err error
-		if paths, err = transcripts(p.Lookup); err != nil {
+		if paths, err = transcriptsOf(p.Lookup); err != nil {
 			return err
 		}
 		if len(paths) == 0 {
@@ -120,9 +120,9 @@ func (o *options) find(p command.Process) error {
 	return err
 }
 
-// transcripts returns the existing folders and databases in which the clients on this machine keep their transcripts. It is
+// transcriptsOf returns the existing folders and databases in which the clients on this machine keep their transcripts. It is
 // an error if the home folder is not known.
-func transcripts(lookup func(string) (string, bool)) ([]string, error) {
+func transcriptsOf(lookup func(string) (string, bool)) ([]string, error) {
 	var found []string
 	for _, c := range agent.With(hasTranscripts) {
 		paths, err := setup.Home{Lookup: lookup}.Transcripts(c)
@@ -137,26 +137,26 @@ func transcripts(lookup func(string) (string, bool)) ([]string, error) {
 
 func hasTranscripts(c *agent.Client) bool { return c.Transcripts.Folder != "" }
 
-func (o options) writeHTML(r replay.Report, stdout io.Writer) error {
+func (o replayOptions) writeHTML(r replay.Report, stdout io.Writer) error {
 	return page.File{Name: o.html, Stdout: stdout}.Write(page.Model{Title: "What pruning would have saved and lost", Replay: r.Tab()})
 }
 
-// progress prints a line on standard error per given number of sessions.
-type progress struct {
+// replayProgress prints a line on standard error per given number of sessions.
+type replayProgress struct {
 	w io.Writer
 	n int
 }
 
 const progressEvery = 25
 
-func (p *progress) step(string) {
+func (p *replayProgress) step(string) {
 	p.n++
 	if p.n%progressEvery == 0 {
 		fmt.Fprintf(p.w, "%d sessions\n", p.n)
 	}
 }
 
-func (p *progress) end() {
+func (p *replayProgress) end() {
 	if p.n >= progressEvery {
 		fmt.Fprintf(p.w, "%d sessions, done\n", p.n)
 	}

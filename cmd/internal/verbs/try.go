@@ -1,4 +1,4 @@
-package replaycmd
+package verbs
 
 import (
 	"cmp"
@@ -28,11 +28,11 @@ const (
 	tryResults = 20 // results that are shown
 	tryLines   = 40 // lines of each
 	tryColumns = 120
-	around     = 2 // lines that are shown at each end of a range that is not sent
+	tryAround  = 2 // lines that are shown at each end of a range that is not sent
 )
 
-// TryCommand returns the verb try.
-func TryCommand(p command.Process) *cobra.Command {
+// tryCommand returns the verb try.
+func tryCommand(p command.Process) *cobra.Command {
 	count, lines := tryResults, tryLines
 	c := &cobra.Command{
 		Use:   "try [PATH...]",
@@ -55,7 +55,7 @@ later has the mark ">", and "!" if it would have been cut. Nothing is written.`,
 func tryRun(ctx context.Context, p command.Process, paths []string, count, lines int) error {
 	if len(paths) == 0 {
 		var err error
-		if paths, err = transcripts(p.Lookup); err != nil {
+		if paths, err = transcriptsOf(p.Lookup); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func tryRun(ctx context.Context, p command.Process, paths []string, count, lines
 	if err != nil {
 		return err
 	}
-	found, err := latest(ctx, files, settings.FindOtherTools(p.Lookup), count)
+	found, err := latestCuts(ctx, files, settings.FindOtherTools(p.Lookup), count)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func tryRun(ctx context.Context, p command.Process, paths []string, count, lines
 	var out strings.Builder
 	whole, sent, missed := 0, 0, 0
 	for i, one := range found {
-		side := newSide(one, columns(p))
+		side := newTrySide(one, terminalColumns(p))
 		fmt.Fprintf(&out, "%d  %s\n", i+1, side.title())
 		side.write(&out, lines)
 		out.WriteByte('\n')
@@ -100,8 +100,8 @@ func counted(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// latest returns the latest results that hooks would cut, newest first. Files of sessions are read from the newest on.
-func latest(ctx context.Context, files []string, others history.OtherTools, count int) (found []replay.Prediction, err error) {
+// latestCuts returns the latest results that hooks would cut, newest first. Files of sessions are read from the newest on.
+func latestCuts(ctx context.Context, files []string, others history.OtherTools, count int) (found []replay.Prediction, err error) {
 	changed := map[string]time.Time{}
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil {
@@ -133,8 +133,8 @@ func latest(ctx context.Context, files []string, others history.OtherTools, coun
 	return found[:min(len(found), count)], nil
 }
 
-// columns returns the width of the terminal, as far as the environment tells it.
-func columns(p command.Process) int {
+// terminalColumns returns the width of the terminal, as far as the environment tells it.
+func terminalColumns(p command.Process) int {
 	v, _ := p.Lookup("COLUMNS")
 	if n, err := strconv.Atoi(v); err == nil && n >= 40 {
 		return n
@@ -142,8 +142,8 @@ func columns(p command.Process) int {
 	return tryColumns
 }
 
-// side is one result in two columns.
-type side struct {
+// trySide is one result in two columns.
+type trySide struct {
 	replay.Prediction
 	width       int // of a column
 	kept        map[int]bool
@@ -151,8 +151,8 @@ type side struct {
 	missed      int // lines that were used later and are cut
 }
 
-func newSide(p replay.Prediction, columns int) side {
-	s := side{Prediction: p, width: (columns - 7) / 2, kept: map[int]bool{}}
+func newTrySide(p replay.Prediction, columns int) trySide {
+	s := trySide{Prediction: p, width: (columns - 7) / 2, kept: map[int]bool{}}
 	for _, n := range p.Cut.Kept {
 		s.kept[n] = true
 	}
@@ -167,17 +167,17 @@ func newSide(p replay.Prediction, columns int) side {
 }
 
 // title names the call and the sizes.
-func (s side) title() string {
+func (s trySide) title() string {
 	about := cmp.Or(s.Call.File, s.Call.Pattern, s.Call.Command)
 	return fmt.Sprintf("%s %s: %d lines, %d tokens; sent %d lines, %d tokens; used later %d, of these cut %d",
-		s.Call.Tool, clean(about, s.width), s.Cut.Total, s.whole, len(s.Cut.Kept), s.sent, len(s.Needed), s.missed)
+		s.Call.Tool, cleanLine(about, s.width), s.Cut.Total, s.whole, len(s.Cut.Kept), s.sent, len(s.Needed), s.missed)
 }
 
 // write prints the lines side by side. Of a range that is not sent it shows the ends, and lines that were used later.
-func (s side) write(w *strings.Builder, most int) {
+func (s trySide) write(w *strings.Builder, most int) {
 	printed := 0
 	for n := 1; n <= s.Cut.Total && printed < most; n++ {
-		if end := s.gapFrom(n); end-n > 2*around && !s.ends(n) {
+		if end := s.gapFrom(n); end-n > 2*tryAround && !s.ends(n) {
 			fmt.Fprintf(w, "    %-*s | %s\n", s.width, fmt.Sprintf("(%d lines)", end-n), fmt.Sprintf("... %d lines not sent", end-n))
 			n = end - 1
 			printed++
@@ -191,9 +191,9 @@ func (s side) write(w *strings.Builder, most int) {
 			mark = "!"
 		}
 		if s.kept[n] {
-			right = clean(s.Body.Lines[n-1], s.width)
+			right = cleanLine(s.Body.Lines[n-1], s.width)
 		}
-		fmt.Fprintf(w, "  %s %s | %s\n", mark, padded(clean(s.Body.Lines[n-1], s.width), s.width), right)
+		fmt.Fprintf(w, "  %s %s | %s\n", mark, paddedLine(cleanLine(s.Body.Lines[n-1], s.width), s.width), right)
 		printed++
 	}
 	if printed == most {
@@ -202,8 +202,8 @@ func (s side) write(w *strings.Builder, most int) {
 }
 
 // ends reports whether a line that is not sent is near a line that is.
-func (s side) ends(n int) bool {
-	for d := 1; d <= around; d++ {
+func (s trySide) ends(n int) bool {
+	for d := 1; d <= tryAround; d++ {
 		if s.kept[n-d] || n-d == 0 {
 			return true
 		}
@@ -212,16 +212,16 @@ func (s side) ends(n int) bool {
 }
 
 // gapFrom returns the line after a range that is neither sent nor used later, without the last lines of the range.
-func (s side) gapFrom(n int) int {
+func (s trySide) gapFrom(n int) int {
 	end := n
 	for end <= s.Cut.Total && !s.kept[end] && !s.Needed[end] {
 		end++
 	}
-	return max(end-around, n)
+	return max(end-tryAround, n)
 }
 
-// clean returns the beginning of a line without control characters, which a terminal would obey.
-func clean(line string, width int) string {
+// cleanLine returns the beginning of a line without control characters, which a terminal would obey.
+func cleanLine(line string, width int) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range line {
@@ -239,6 +239,6 @@ func clean(line string, width int) string {
 	return b.String()
 }
 
-func padded(text string, width int) string {
+func paddedLine(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-len([]rune(text)), 0))
 }

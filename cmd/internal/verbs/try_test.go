@@ -1,4 +1,4 @@
-package replaycmd
+package verbs
 
 import (
 	"bytes"
@@ -26,9 +26,9 @@ func TestTry(t *testing.T) {
 		stdout.Reset()
 		stderr.Reset()
 		p := command.Process{Args: args, Env: []string{"HOME=" + home, "COLUMNS=100"}, Stdout: &stdout, Stderr: &stderr}
-		return command.Verb(context.Background(), TryCommand(p), p)
+		return command.Verb(context.Background(), tryCommand(p), p)
 	}
-	require.Zero(t, run("--lines", "400", sample), stderr.String())
+	require.Zero(t, run("--lines", "400", replaySample), stderr.String())
 	out := stdout.String()
 	require.Contains(t, out, "1  Read ")
 	require.Contains(t, out, "lines not sent")
@@ -45,7 +45,7 @@ func TestTry(t *testing.T) {
 
 	require.Equal(t, 1, run())
 	require.Contains(t, stderr.String(), "no result that hooks would cut")
-	require.Equal(t, 2, run("--results", "0", sample))
+	require.Equal(t, 2, run("--results", "0", replaySample))
 	require.Equal(t, 1, run(filepath.Join(home, "none.jsonl")))
 }
 
@@ -64,14 +64,14 @@ func TestTryCountsNumbers(t *testing.T) {
 			p.Cut.Kept = append(p.Cut.Kept, n+1)
 		}
 		p.Cut.Main = existing.Window{From: 1, To: 148}
-		s := newSide(p, 100)
+		s := newTrySide(p, 100)
 		require.Equal(t, tokens.Claude(strings.TrimSuffix(shown.String(), "\n")), s.whole, name)
 		require.LessOrEqual(t, s.sent, s.whole, name)
 		require.Greater(t, s.sent, s.whole*3/4, name)
 	}
 }
 
-func TestClean(t *testing.T) {
-	require.Equal(t, "a b?[31mred?", clean("a\tb\x1b[31mred\u202e", 40))
-	require.Equal(t, "äöü", clean("äöüß", 3))
+func TestTryCleansLines(t *testing.T) {
+	require.Equal(t, "a b?[31mred?", cleanLine("a\tb\x1b[31mred\u202e", 40))
+	require.Equal(t, "äöü", cleanLine("äöüß", 3))
 }

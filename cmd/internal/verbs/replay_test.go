@@ -1,4 +1,4 @@
-package replaycmd
+package verbs
 
 import (
 	"bytes"
@@ -13,31 +13,31 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 )
 
-// sample is a session with a large read, a message about it, and an edit of one of its lines.
-const sample = "../../../../states/replay/testdata/sample.jsonl"
+// replaySample is a session with a large read, a message about it, and an edit of one of its lines.
+const replaySample = "../../../states/replay/testdata/sample.jsonl"
 
 func TestTranscriptsOfThisMachine(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	paths, err := transcripts(func(name string) (string, bool) { return home, name == "HOME" })
+	paths, err := transcriptsOf(func(name string) (string, bool) { return home, name == "HOME" })
 	require.NoError(t, err)
 	require.Equal(t, []string{dir}, paths)
 	data := filepath.Join(home, ".local", "share", "opencode")
 	require.NoError(t, os.MkdirAll(filepath.Join(data, "storage", "session"), 0o700))
 	require.NoError(t, os.MkdirAll(filepath.Join(data, "repos", "opencode.db"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(data, "opencode.db"), nil, 0o600))
-	paths, err = transcripts(func(name string) (string, bool) { return home, name == "HOME" })
+	paths, err = transcriptsOf(func(name string) (string, bool) { return home, name == "HOME" })
 	require.NoError(t, err)
 	require.Equal(t, []string{dir, filepath.Join(data, "opencode.db"), filepath.Join(data, "storage", "session")}, paths)
-	_, err = transcripts(func(string) (string, bool) { return "", false })
+	_, err = transcriptsOf(func(string) (string, bool) { return "", false })
 	require.ErrorContains(t, err, "HOME is not set")
 }
 
-// TestJSON checks the contract of SPEC part J.
-func TestJSON(t *testing.T) {
+// TestReplayJSON checks the contract of SPEC part J.
+func TestReplayJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, 0, verb(&stdout, &stderr, "--json", sample), stderr.String())
+	require.Equal(t, 0, replayVerb(&stdout, &stderr, "--json", replaySample), stderr.String())
 	var got struct {
 		Sessions int                           `json:"sessions"`
 		Bill     float64                       `json:"bill"`
@@ -60,33 +60,33 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestTextExplainAndPage(t *testing.T) {
+func TestReplayTextExplainAndPage(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "report.html")
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, 0, verb(&stdout, &stderr, sample, "--policy", "hook", "--html", page), stderr.String())
+	require.Equal(t, 0, replayVerb(&stdout, &stderr, replaySample, "--policy", "hook", "--html", page), stderr.String())
 	require.Contains(t, stdout.String(), "policy")
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.True(t, bytes.Contains(html, []byte(`"replay":{"sessions":1,`)), "the model is in the page")
 	stdout.Reset()
-	require.Equal(t, 0, verb(&stdout, &stderr, "--explain", "s1", sample))
+	require.Equal(t, 0, replayVerb(&stdout, &stderr, "--explain", "s1", replaySample))
 	require.Contains(t, stdout.String(), "40 x 1 + 42600 x 1.25 + 22000 x 0.1 + 80 x 5 = 55890.0")
 	require.Contains(t, stdout.String(), "definitions = 760 x 2.70, the weights of 1 contexts")
 	require.Regexp(t, `(?m)^4 +6 +edit +42 +\d+ +2\.60 +21010 +\d+\.\d$`, stdout.String(), "every term of a miss")
 	require.Regexp(t, `(?m)^4 +15 +2\.60 +114\.0$`, stdout.String(), "the question: 15 x (5 + 2.6)")
 }
 
-func TestWrongUsage(t *testing.T) {
+func TestWrongUsageOfReplay(t *testing.T) {
 	for _, args := range [][]string{{"--policy", "none"}, {"--prices", "x=1"}, {"--prices", "input=-1"}, {"--unknown"}, {"--json", "--explain", "x"}} {
 		var stdout, stderr bytes.Buffer
-		require.Equal(t, 2, verb(&stdout, &stderr, args...), args)
+		require.Equal(t, 2, replayVerb(&stdout, &stderr, args...), args)
 		require.Empty(t, stdout.String())
 	}
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, 1, verb(&stdout, &stderr, filepath.Join(t.TempDir(), "none")))
+	require.Equal(t, 1, replayVerb(&stdout, &stderr, filepath.Join(t.TempDir(), "none")))
 }
 
-func verb(stdout, stderr *bytes.Buffer, args ...string) int {
+func replayVerb(stdout, stderr *bytes.Buffer, args ...string) int {
 	p := command.Process{Args: args, Stdout: stdout, Stderr: stderr}
-	return command.Verb(context.Background(), Command(p), p)
+	return command.Verb(context.Background(), replayCommand(p), p)
 }

@@ -1,4 +1,4 @@
-package replaycmd
+package verbs
 
 import (
 	"encoding/json"
@@ -10,15 +10,15 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
-// writeJSON writes the report as one JSON value.
-func writeJSON(w io.Writer, r replay.Report) error {
+// writeReplayJSON writes the report as one JSON value.
+func writeReplayJSON(w io.Writer, r replay.Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
 
-// writeText writes the report for a terminal.
-func writeText(w io.Writer, r replay.Report) error {
+// writeReplay writes the report for a terminal.
+func writeReplay(w io.Writer, r replay.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d sessions, %d of them with the API's own usage, the others modelled. Bill: %.0f fresh input tokens.\n", r.Sessions, r.Measured, r.Bill)
 	fmt.Fprintf(&b, "Prices: %s. All figures are percent of the whole bill.\n", r.Prices)
@@ -26,14 +26,14 @@ func writeText(w io.Writer, r replay.Report) error {
 		fmt.Fprintf(&b, "Of %d of %d model calls the transcripts have a placeholder for the output; it is modelled from the texts.\n", r.Guessed, r.Calls)
 	}
 	b.WriteByte('\n')
-	writeContents(&b, r)
-	writeShares(&b, r)
+	writeReplayContents(&b, r)
+	writeReplayShares(&b, r)
 	fmt.Fprintf(&b, "\nA perfect pruner of results of 1,000 tokens and more (read, bash, grep) that keeps 10, 20, 30 %%: %.1f, %.1f, %.1f\n\n",
 		r.Limit.Keep10, r.Limit.Keep20, r.Limit.Keep30)
-	writePolicies(&b, r)
+	writeReplayPolicies(&b, r)
 	for _, p := range []replay.Policy{replay.Hook, replay.MCP, replay.Proxy} {
 		if d, ok := r.Details[p]; ok {
-			writeDetail(&b, p, d)
+			writeReplayDetail(&b, p, d)
 		}
 	}
 	if gc, ok := r.Policies[replay.GC].(replay.Clearing); ok {
@@ -61,7 +61,7 @@ func writeText(w io.Writer, r replay.Report) error {
 // mostContents is the number of contents that the text shows.
 const mostContents = 16
 
-func writeContents(b *strings.Builder, r replay.Report) {
+func writeReplayContents(b *strings.Builder, r replay.Report) {
 	sums := map[string]float64{}
 	for content, by := range r.Composition {
 		sums[content] = by.Sum()
@@ -78,7 +78,7 @@ func writeContents(b *strings.Builder, r replay.Report) {
 	b.WriteByte('\n')
 }
 
-func writeShares(b *strings.Builder, r replay.Report) {
+func writeReplayShares(b *strings.Builder, r replay.Report) {
 	b.WriteString("Share of the bill that tool results are:\n")
 	for i, name := range replay.ByValue(r.Share) {
 		if i >= 10 || r.Share[name] < 0.05 {
@@ -92,7 +92,7 @@ func writeShares(b *strings.Builder, r replay.Report) {
 	}
 }
 
-func writePolicies(b *strings.Builder, r replay.Report) {
+func writeReplayPolicies(b *strings.Builder, r replay.Report) {
 	label, printed := r.Label()
 	if label != "" {
 		fmt.Fprintf(b, "%s\n", label)
@@ -115,22 +115,22 @@ func writePolicies(b *strings.Builder, r replay.Report) {
 	_ = w.Flush() // writes to memory
 }
 
-func writeDetail(b *strings.Builder, p replay.Policy, d replay.Detail) {
+func writeReplayDetail(b *strings.Builder, p replay.Policy, d replay.Detail) {
 	fmt.Fprintf(b, "\n%s: %d results pruned, %d with a line that was needed later, by %d model calls\n", p, d.Pruned, d.Missed, d.Turns)
 	values := map[string]float64{}
 	for name, g := range d.Tools {
 		values[name] = g.Gross
 	}
 	for _, name := range replay.ByValue(values) {
-		writeGroup(b, name, d.Tools[name])
+		writeReplayGroup(b, name, d.Tools[name])
 	}
 	for _, c := range replay.SizeClasses {
 		if g, ok := d.Sizes[c.Name]; ok {
-			writeGroup(b, c.Name, g)
+			writeReplayGroup(b, c.Name, g)
 		}
 	}
 }
 
-func writeGroup(b *strings.Builder, name string, g replay.Group) {
+func writeReplayGroup(b *strings.Builder, name string, g replay.Group) {
 	fmt.Fprintf(b, "  %-36s pruned %5d  missed %4d  gross %5.2f  net %+5.2f\n", name, g.Pruned, g.Missed, g.Gross, g.Net)
 }
