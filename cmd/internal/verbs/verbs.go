@@ -18,7 +18,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/fsmcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/keyscmd"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/prunecmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
@@ -38,7 +37,7 @@ func Root(p command.Process) *cobra.Command {
 	root := stdioCommand(p)
 	root.AddGroup(&cobra.Group{ID: forYou, Title: "For you:"}, &cobra.Group{ID: forTeams, Title: "For teams:"})
 	group(root, forYou, initcmd.Command(p), tryCommand(p), gainCommand(p), viewcmd.Command(p), replayCommand(p), contextcmd.Command(p),
-		prunecmd.Command(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
+		pruneCommand(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
 	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keyscmd.Command(p))
 	root.AddCommand(gcCommand(p, buildVersion()), tracecmd.Command(p), recovercmd.Command(p), hook.PauseCommand(p), prunerCommand(p), storecmd.Command(p), fsmcmd.Command(p),
 		hook.Command(p), statusCommand(p))

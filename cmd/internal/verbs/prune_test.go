@@ -1,4 +1,4 @@
-package prunecmd
+package verbs
 
 import (
 	"bytes"
@@ -18,22 +18,22 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 )
 
-// output holds the exit status and the output of one run of the verb.
-type output struct {
+// pruneResult holds the exit status and the output of one run of the verb.
+type pruneResult struct {
 	status         int
 	stdout, stderr string
 }
 
-func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func executePrune(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := command.Process{Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr}
-	return command.Verb(context.Background(), Command(p), p)
+	return command.Verb(context.Background(), pruneCommand(p), p)
 }
 
-func runVerb(t *testing.T, stdin string, args ...string) output {
+func runPruneVerb(t *testing.T, stdin string, args ...string) pruneResult {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	status := execute(args, strings.NewReader(stdin), &stdout, &stderr)
-	return output{status, stdout.String(), stderr.String()}
+	status := executePrune(args, strings.NewReader(stdin), &stdout, &stderr)
+	return pruneResult{status, stdout.String(), stderr.String()}
 }
 
 // failedRun is the output of a test run with one failure among many passes.
@@ -53,7 +53,7 @@ func failedRun() string {
 const testQuestion = "which test failed and why"
 
 func TestPruneOfAPipe(t *testing.T) {
-	out := runVerb(t, failedRun(), "-q", testQuestion)
+	out := runPruneVerb(t, failedRun(), "-q", testQuestion)
 	require.Zero(t, out.status)
 	require.Contains(t, out.stdout, "    step_test.go:12: got 3, want 4\n--- FAIL: TestStep40 (0.00s)\n")
 	require.Contains(t, out.stdout, "... 1-")
@@ -64,9 +64,9 @@ func TestPruneOfAPipe(t *testing.T) {
 func TestPruneOfAFileWithFlagsAfterIt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.log")
 	require.NoError(t, os.WriteFile(file, []byte(failedRun()), 0o600))
-	out := runVerb(t, "", file, "--question", testQuestion, "--budget", "0.1", "--kind=logs", "--json")
+	out := runPruneVerb(t, "", file, "--question", testQuestion, "--budget", "0.1", "--kind=logs", "--json")
 	require.Zero(t, out.status, out.stderr)
-	var m metadata
+	var m pruneMetadata
 	require.NoError(t, json.Unmarshal([]byte(out.stdout), &m))
 	require.Equal(t, 164, m.Total)
 	require.Contains(t, m.Kept, 82)
@@ -75,7 +75,7 @@ func TestPruneOfAFileWithFlagsAfterIt(t *testing.T) {
 }
 
 func TestWhyShowsEveryLine(t *testing.T) {
-	out := runVerb(t, failedRun(), "-q", testQuestion, "--why")
+	out := runPruneVerb(t, failedRun(), "-q", testQuestion, "--why")
 	require.Zero(t, out.status)
 	require.Len(t, strings.Split(strings.TrimSuffix(out.stdout, "\n"), "\n"), 166, "the lines, the words and a summary")
 	require.Regexp(t, `(?m)^\+    82 +\d+\.\d\d  terms: test +│     step_test.go:12: got 3, want 4$`, out.stdout)
@@ -85,35 +85,35 @@ func TestWhyShowsEveryLine(t *testing.T) {
 
 func TestWhySaysWhichWordsWereFound(t *testing.T) {
 	text := "func retry() {\n\tretries++\n}\n" + strings.Repeat("something else entirely\n", 40)
-	out := runVerb(t, text, "-q", "where does `retry` count against the quota in limit.go?", "--why")
+	out := runPruneVerb(t, text, "-q", "where does `retry` count against the quota in limit.go?", "--why")
 	require.Contains(t, out.stdout, "\nlines that have a word: retry 2, count 0, quota 0, limit.go 0, limit 0\n")
 	list := "src/retry.go:3:\tx++\nsrc/retry.go:9:\ty++\n"
-	require.Contains(t, runVerb(t, list, "-q", "retry", "--why", "-k", "grep").stdout, "\nlines that have a word: retry 1\n")
-	require.NotContains(t, runVerb(t, text, "-q", "explain the exact logic", "--why").stdout, "have a word")
+	require.Contains(t, runPruneVerb(t, list, "-q", "retry", "--why", "-k", "grep").stdout, "\nlines that have a word: retry 1\n")
+	require.NotContains(t, runPruneVerb(t, text, "-q", "explain the exact logic", "--why").stdout, "have a word")
 }
 
 // What is kept for being shorter than its marker is kept for --why, too.
 func TestWhyShowsWhatIsPrinted(t *testing.T) {
 	text := "retry one\n\nretry two\n\nretry three\n" + strings.Repeat("something else entirely\n", 40)
-	printed := runVerb(t, text, "-q", "retry", "-b", "0.1")
-	why := runVerb(t, text, "-q", "retry", "-b", "0.1", "--why")
+	printed := runPruneVerb(t, text, "-q", "retry", "-b", "0.1")
+	why := runPruneVerb(t, text, "-q", "retry", "-b", "0.1", "--why")
 	require.Contains(t, printed.stdout, "retry one\n\nretry two\n")
 	require.True(t, strings.HasSuffix(why.stdout, ", "+printed.stderr), "%s", why.stdout)
 }
 
 func TestWhySendsNothingToTheTerminal(t *testing.T) {
-	out := runVerb(t, "one \x1b[31mretry\x07\r\ntwo\n", "-q", "retry", "--why")
+	out := runPruneVerb(t, "one \x1b[31mretry\x07\r\ntwo\n", "-q", "retry", "--why")
 	require.Zero(t, out.status)
 	require.Contains(t, out.stdout, "│ one ·[31mretry·\n")
 	require.NotContains(t, out.stdout, "\x1b")
 }
 
 func TestWholeTextsAreUntouched(t *testing.T) {
-	out := runVerb(t, "one\r\ntwo", "-q", "three", "-")
-	require.Equal(t, output{0, "one\r\ntwo", "[code: all 2 lines kept; not pruned: short]\n"}, out)
+	out := runPruneVerb(t, "one\r\ntwo", "-q", "three", "-")
+	require.Equal(t, pruneResult{0, "one\r\ntwo", "[code: all 2 lines kept; not pruned: short]\n"}, out)
 }
 
-func TestWrongUsageSaysWhat(t *testing.T) {
+func TestWrongUsageOfPrune(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string
@@ -128,7 +128,7 @@ func TestWrongUsageSaysWhat(t *testing.T) {
 		{[]string{"--batch", "-q", "x"}, "--batch takes everything from its requests"},
 		{[]string{"--frobnicate"}, "unknown flag: --frobnicate"},
 	} {
-		out := runVerb(t, "", c.args...)
+		out := runPruneVerb(t, "", c.args...)
 		require.Equal(t, command.Usage, out.status, c.args)
 		require.Contains(t, out.stderr, c.want)
 		require.Contains(t, out.stderr, "Try 'mcp-pruner prune --help'.")
@@ -136,8 +136,8 @@ func TestWrongUsageSaysWhat(t *testing.T) {
 	}
 }
 
-func TestMissingFileIsAnError(t *testing.T) {
-	out := runVerb(t, "", "-q", "x", filepath.Join(t.TempDir(), "none.go"))
+func TestPruneOfAMissingFile(t *testing.T) {
+	out := runPruneVerb(t, "", "-q", "x", filepath.Join(t.TempDir(), "none.go"))
 	require.Equal(t, command.Fail, out.status)
 	require.Contains(t, out.stderr, "none.go")
 }
@@ -149,7 +149,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestAnInputThatIsTooLargeIsRefused(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, command.Fail, execute([]string{"-q", "x"}, endless{}, &stdout, &stderr))
+	require.Equal(t, command.Fail, executePrune([]string{"-q", "x"}, endless{}, &stdout, &stderr))
 	require.Contains(t, stderr.String(), "the standard input is larger than 64 MiB")
 	require.Empty(t, stdout.String())
 }
@@ -157,7 +157,7 @@ func TestAnInputThatIsTooLargeIsRefused(t *testing.T) {
 // "| head" has read enough: that is no error.
 func TestAReaderThatHasEnoughIsNoError(t *testing.T) {
 	var stderr bytes.Buffer
-	require.Zero(t, execute([]string{"-q", "x"}, strings.NewReader("a\n"), enough{}, &stderr))
+	require.Zero(t, executePrune([]string{"-q", "x"}, strings.NewReader("a\n"), enough{}, &stderr))
 	require.NotContains(t, stderr.String(), "broken pipe")
 }
 
@@ -166,8 +166,8 @@ type enough struct{}
 
 func (enough) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
-func TestHelpIsOnStandardOutput(t *testing.T) {
-	out := runVerb(t, "", "--help")
+func TestHelpOfPruneIsOnStandardOutput(t *testing.T) {
+	out := runPruneVerb(t, "", "--help")
 	require.Zero(t, out.status)
 	require.Contains(t, out.stdout, "Examples:")
 	require.Empty(t, out.stderr)
@@ -176,7 +176,7 @@ func TestHelpIsOnStandardOutput(t *testing.T) {
 func TestBatchAnswersEveryLine(t *testing.T) {
 	text, err := json.Marshal(failedRun())
 	require.NoError(t, err)
-	out := runVerb(t, `{"question":"`+testQuestion+`","text":`+string(text)+`,"source_type":"logs","budget":0.1}
+	out := runPruneVerb(t, `{"question":"`+testQuestion+`","text":`+string(text)+`,"source_type":"logs","budget":0.1}
 not json
 {"question":"x","text":"a\nb","budget":7}
 {"question":"x","text":"a\nb","source_type":"poem"}
@@ -202,7 +202,7 @@ func TestBatchTakesTheCallAndItsSession(t *testing.T) {
 		require.NoError(t, err)
 		return `{"question":"what is it about","text":` + string(text) + rest + "}\n"
 	}
-	out := runVerb(t, request(`,"tool":"read","args":{"file_path":"a.go"},"context":[{"kind":"say","text":"I will fix it","file":"a.go"}]`)+
+	out := runPruneVerb(t, request(`,"tool":"read","args":{"file_path":"a.go"},"context":[{"kind":"say","text":"I will fix it","file":"a.go"}]`)+
 		request(`,"tool":"bash","args":{"command":"make"},"context":[]`)+
 		request(`,"file":"a.md","args":{"file_path":"a.go"}`)+
 		request(`,"context":"nonsense"`), "--batch")
@@ -221,6 +221,6 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe
 
 func TestAClosedOutputIsAnError(t *testing.T) {
 	var stderr bytes.Buffer
-	require.Equal(t, command.Fail, execute([]string{"-q", "x"}, strings.NewReader("a\n"), brokenPipe{}, &stderr))
+	require.Equal(t, command.Fail, executePrune([]string{"-q", "x"}, strings.NewReader("a\n"), brokenPipe{}, &stderr))
 	require.Contains(t, stderr.String(), "broken pipe")
 }

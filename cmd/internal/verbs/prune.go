@@ -1,5 +1,4 @@
-// Package prunecmd implements `mcp-pruner prune`, the line pruner on the command line.
-package prunecmd
+package verbs
 
 import (
 	"context"
@@ -16,8 +15,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 )
 
-// settings holds the validated flags and arguments.
-type settings struct {
+// pruneSettings holds the validated flags and arguments.
+type pruneSettings struct {
 	question string
 	budget   float64
 	kind     lineprune.Kind
@@ -27,9 +26,9 @@ type settings struct {
 	file     string // "-": standard input
 }
 
-// Command returns the verb.
-func Command(p command.Process) *cobra.Command {
-	var s settings
+// pruneCommand returns the verb.
+func pruneCommand(p command.Process) *cobra.Command {
+	var s pruneSettings
 	c := &cobra.Command{
 		Use:   "prune -q QUESTION [FILE|-]",
 		Short: "Prune a file or standard input to a question",
@@ -47,7 +46,7 @@ With --batch it reads one JSON request a line and writes one JSON answer a line.
 			if err := s.check(c.Flags(), args); err != nil {
 				return command.Usagef("%w", err)
 			}
-			return run(c.Context(), s, p.Stdin, p.Stdout, p.Stderr)
+			return runPrune(c.Context(), s, p.Stdin, p.Stdout, p.Stderr)
 		},
 	}
 	f := c.Flags()
@@ -60,26 +59,26 @@ With --batch it reads one JSON request a line and writes one JSON answer a line.
 	return c
 }
 
-func run(ctx context.Context, s settings, stdin io.Reader, stdout, stderr io.Writer) error {
+func runPrune(ctx context.Context, s pruneSettings, stdin io.Reader, stdout, stderr io.Writer) error {
 	if s.batch {
-		return batch(ctx, stdin, stdout)
+		return pruneBatch(ctx, stdin, stdout)
 	}
-	text, err := input(s.file, stdin)
+	text, err := pruneInput(s.file, stdin)
 	if err != nil {
 		return err
 	}
 	opts := lineprune.Options{File: s.file, Budget: s.budget, Explain: s.why}
 	if !s.json && s.kind != lineprune.Grep {
-		opts.Marker = gap
+		opts.Marker = gapLine
 	}
 	res, err := lineprune.Prune(ctx, text, s.question, s.kind, opts)
 	if err != nil {
 		return err
 	}
-	return show(s, text, res, stdout, stderr)
+	return showPruned(s, text, res, stdout, stderr)
 }
 
-func (s *settings) check(flags *pflag.FlagSet, files []string) error {
+func (s *pruneSettings) check(flags *pflag.FlagSet, files []string) error {
 	given := 0
 	flags.Visit(func(*pflag.Flag) { given++ })
 	if s.batch {
@@ -119,28 +118,28 @@ func checkBudget(share float64) error {
 	return fmt.Errorf("a budget is a share above 0 and up to 1, not %v", share)
 }
 
-// maxInputBytes is the size of the longest text that is accepted.
-const maxInputBytes = 64 << 20
+// maxPruneInput is the size of the longest text that is accepted.
+const maxPruneInput = 64 << 20
 
-// input reads a file or standard input. A text longer than maxInputBytes is an error.
-func input(file string, stdin io.Reader) (string, error) {
+// pruneInput reads a file or standard input. A text longer than maxInputBytes is an error.
+func pruneInput(file string, stdin io.Reader) (string, error) {
 	if file == "-" {
-		return limited("the standard input", stdin)
+		return readLimited("the standard input", stdin)
 	}
 	f, err := os.Open(file)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	return limited(file, f)
+	return readLimited(file, f)
 }
 
-func limited(name string, from io.Reader) (string, error) {
-	raw, err := io.ReadAll(io.LimitReader(from, maxInputBytes+1))
+func readLimited(name string, from io.Reader) (string, error) {
+	raw, err := io.ReadAll(io.LimitReader(from, maxPruneInput+1))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("read %s: %w", name, err)
-	case len(raw) > maxInputBytes:
+	case len(raw) > maxPruneInput:
 		return "", fmt.Errorf("%s is larger than 64 MiB: prune a part of it (head, tail, grep)", name)
 	}
 	return string(raw), nil

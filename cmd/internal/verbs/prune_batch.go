@@ -1,4 +1,4 @@
-package prunecmd
+package verbs
 
 import (
 	"bufio"
@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
-// request is one line of --batch.
-type request struct {
+// pruneRequest is one line of --batch.
+type pruneRequest struct {
 	Question   string         `json:"question"`
 	Text       string         `json:"text"`
 	SourceType lineprune.Kind `json:"source_type"`
@@ -30,10 +30,10 @@ type request struct {
 
 // options returns the pruning options of the request. A file or command counts as an argument of the call, in either
 // place.
-func (r *request) options() lineprune.Options {
+func (r *pruneRequest) options() lineprune.Options {
 	call := session.Origin{Tool: r.Tool, Args: r.Args, Context: r.Context}
 	if len(r.Args) == 0 {
-		call.Args = named(map[string]string{"file_path": r.File, "command": r.Command})
+		call.Args = givenArguments(map[string]string{"file_path": r.File, "command": r.Command})
 	}
 	return lineprune.Options{
 		File: cmp.Or(r.File, call.File()), Command: cmp.Or(r.Command, call.Command()),
@@ -41,8 +41,8 @@ func (r *request) options() lineprune.Options {
 	}
 }
 
-// named returns the arguments that are not empty.
-func named(given map[string]string) map[string]any {
+// givenArguments returns the arguments that are not empty.
+func givenArguments(given map[string]string) map[string]any {
 	args := map[string]any{}
 	for name, value := range given {
 		if value != "" {
@@ -52,9 +52,9 @@ func named(given map[string]string) map[string]any {
 	return args
 }
 
-// batch answers requests until the input ends. A request that cannot be answered
+// pruneBatch answers requests until the input ends. A request that cannot be answered
 // gets {"error": ...} and the next one is read.
-func batch(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+func pruneBatch(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	in, out := bufio.NewReaderSize(stdin, 1<<16), bufio.NewWriter(stdout)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -64,7 +64,7 @@ func batch(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 			return fmt.Errorf("read a request: %w", err)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			if err := enc.Encode(answer(ctx, line)); err != nil {
+			if err := enc.Encode(answerLine(ctx, line)); err != nil {
 				return fmt.Errorf("write an answer: %w", err)
 			}
 			if err := out.Flush(); err != nil {
@@ -77,7 +77,7 @@ func batch(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	}
 }
 
-func (r *request) check() error {
+func (r *pruneRequest) check() error {
 	if r.Question == "" {
 		return errors.New(`a question is needed: {"question": "what you want to know", "text": ...}`)
 	}
@@ -89,8 +89,8 @@ func (r *request) check() error {
 	return checkKind(r.SourceType)
 }
 
-func answer(ctx context.Context, line []byte) any {
-	var req request
+func answerLine(ctx context.Context, line []byte) any {
+	var req pruneRequest
 	if err := json.Unmarshal(line, &req); err != nil {
 		return map[string]string{"error": "not a JSON request: " + err.Error()}
 	}
@@ -101,5 +101,5 @@ func answer(ctx context.Context, line []byte) any {
 	if err != nil {
 		return map[string]string{"error": err.Error()}
 	}
-	return metadataOf(res)
+	return pruneMetadataOf(res)
 }
