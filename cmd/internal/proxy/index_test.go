@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/recovercmd"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -26,8 +25,8 @@ func recoverVerb(t *testing.T, index recovery.Index, args ...string) (code int, 
 	home := filepath.Join(t.TempDir(), "home")
 	require.NoError(t, os.MkdirAll(home, 0o700))
 	require.NoError(t, os.Symlink(index.State, filepath.Join(home, "mcp-pruner")))
-	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + home}, Stdout: &out, Stderr: &err}
-	code = command.Verb(t.Context(), recovercmd.Command(p), p)
+	p := command.Process{Args: append([]string{"recover"}, args...), Env: []string{"XDG_STATE_HOME=" + home}, Stdout: &out, Stderr: &err}
+	code = RunVerb(p)
 	return code, out.String(), err.String()
 }
 

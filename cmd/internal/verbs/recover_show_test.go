@@ -1,4 +1,4 @@
-package recovercmd
+package verbs
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// issues is JSON on one line, as an MCP server returns it.
-func issues(n int) string {
+// issueRecords is JSON on one line, as an MCP server returns it.
+func issueRecords(n int) string {
 	var all []string
 	for i := range n {
 		all = append(all, fmt.Sprintf(`{"number":%d,"title":"issue about café %d","labels":[{"name":"bug"},{"name":"p%d"}]}`, i, i, i%3))
@@ -20,34 +20,34 @@ func issues(n int) string {
 	return `{"total_count":` + fmt.Sprint(n) + `,"items":[` + strings.Join(all, ",") + `]}`
 }
 
-func shown(t *testing.T, text, pattern string) string {
+func shownMatches(t *testing.T, text, pattern string) string {
 	t.Helper()
 	var out strings.Builder
-	require.NoError(t, show(&out, text, 1, 1, 0, regexp.MustCompile(pattern)))
+	require.NoError(t, showRecovered(&out, text, 1, 1, 0, regexp.MustCompile(pattern)))
 	return out.String()
 }
 
 // A pattern on JSON of one line gives the records that match, whole, and not all of it again.
 func TestAPatternOnOneLineOfJSON(t *testing.T) {
-	text := issues(240)
-	assert.Equal(t, `1, record 18 of 240: {"number":17,"title":"issue about café 17","labels":[{"name":"bug"},{"name":"p2"}]}`+"\n", shown(t, text, `"number":17,`))
-	assert.Equal(t, 80, strings.Count(shown(t, text, `"p0"`), "\n"), "every record that matches")
-	envelope := shown(t, text, "total_count")
+	text := issueRecords(240)
+	assert.Equal(t, `1, record 18 of 240: {"number":17,"title":"issue about café 17","labels":[{"name":"bug"},{"name":"p2"}]}`+"\n", shownMatches(t, text, `"number":17,`))
+	assert.Equal(t, 80, strings.Count(shownMatches(t, text, `"p0"`), "\n"), "every record that matches")
+	envelope := shownMatches(t, text, "total_count")
 	assert.True(t, strings.HasPrefix(envelope, `1:{"total_count":240,"items":[`), envelope)
 	assert.Less(t, len(envelope), 500, "what is in no record is shown with what stands around it")
-	both := shown(t, text, `total_count|"number":239,`)
+	both := shownMatches(t, text, `total_count|"number":239,`)
 	assert.Contains(t, both, `1, record 240 of 240: {"number":239,`)
 	assert.Contains(t, both, `1:{"total_count"`)
-	across := shown(t, text, `\}\]\},\{"number":5,`)
+	across := shownMatches(t, text, `\}\]\},\{"number":5,`)
 	assert.Less(t, len(across), 600, "a match from one record into the next")
 	assert.Contains(t, across, `{"number":5,`)
-	assert.Equal(t, "2, record 1 of 2: [1]\n", shown(t, "x\n[[1],[\""+strings.Repeat("y", longLine)+"\"]]\n", "1"))
+	assert.Equal(t, "2, record 1 of 2: [1]\n", shownMatches(t, "x\n[[1],[\""+strings.Repeat("y", longLine)+"\"]]\n", "1"))
 }
 
 // A long line that is no JSON is shown around its matches; every gap is counted and no character is torn.
 func TestAPatternOnALongLine(t *testing.T) {
 	text := strings.Repeat("é", 20_000) + "needle" + strings.Repeat("é", 20_000) + "needle" + strings.Repeat("é", 50)
-	got := shown(t, text, "needle")
+	got := shownMatches(t, text, "needle")
 	assert.Equal(t, 2, strings.Count(got, "needle"))
 	assert.Less(t, len(got), 1_000)
 	assert.True(t, utf8.ValidString(got))
@@ -60,30 +60,30 @@ func TestAPatternOnALongLine(t *testing.T) {
 	}
 	kept := regexp.MustCompile(`\[\d+ bytes\]|^1:|\n$`).ReplaceAllString(got, "")
 	assert.Equal(t, len(text), total+len(kept))
-	many := shown(t, strings.Repeat("needle"+strings.Repeat(".", 500), 100), "needle")
+	many := shownMatches(t, strings.Repeat("needle"+strings.Repeat(".", 500), 100), "needle")
 	assert.Contains(t, many, "[50 more matches]")
-	all := shown(t, text, ".*")
+	all := shownMatches(t, text, ".*")
 	assert.Less(t, len(all), 3*longLine)
-	assert.Equal(t, "1:short needle\n", shown(t, "short needle\nother\n", "needle"))
+	assert.Equal(t, "1:short needle\n", shownMatches(t, "short needle\nother\n", "needle"))
 }
 
 // A record that is itself long is shown around its matches.
 func TestALongRecord(t *testing.T) {
 	text := `[{"id":1,"body":"` + strings.Repeat("x", 20_000) + `needle"},{"id":2,"body":"` + strings.Repeat("z", 3_000) + `"}]`
-	got := shown(t, text, "needle")
+	got := shownMatches(t, text, "needle")
 	assert.True(t, strings.HasPrefix(got, "1, record 1 of 2: ["), got[:40])
 	assert.Less(t, len(got), 600)
 }
 
 func FuzzMatching(f *testing.F) {
-	f.Add(issues(50), "number")
+	f.Add(issueRecords(50), "number")
 	f.Add(strings.Repeat("é", 3_000), "")
 	f.Fuzz(func(t *testing.T, line, pattern string) {
 		re, err := regexp.Compile(pattern)
 		if err != nil || !re.MatchString(line) {
 			t.Skip()
 		}
-		if parts := matching(line, re); len(parts) == 0 {
+		if parts := matchingParts(line, re); len(parts) == 0 {
 			t.Error("a line that matches shows nothing")
 		}
 	})

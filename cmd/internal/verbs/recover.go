@@ -1,6 +1,4 @@
-// Package recovercmd implements `mcp-pruner recover`, with which an agent gets back the lines that were cut. It takes an id and
-// selects lines, and nothing else: no file that it reads or writes can be named on its command line.
-package recovercmd
+package verbs
 
 import (
 	"context"
@@ -26,8 +24,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// Command returns the verb.
-func Command(p command.Process) *cobra.Command {
+// recoverCommand returns the verb.
+func recoverCommand(p command.Process) *cobra.Command {
 	var lines, pattern string
 	c := &cobra.Command{
 		Use:   "recover ID",
@@ -84,9 +82,9 @@ func lineRange(s string) (from, to int, err error) {
 // segmentID matches the ids of segments, which every ledger counts from 1.
 var segmentID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^s[1-9][0-9]*x*$`) })
 
-// original returns the text with an id and the number of its first line: from the database that MCP_PRUNER_STORE names, else
+// originalOf returns the text with an id and the number of its first line: from the database that MCP_PRUNER_STORE names, else
 // from the stores of this machine's user.
-func original(ctx context.Context, p command.Process, folder, id string) (text string, first int, err error) {
+func originalOf(ctx context.Context, p command.Process, folder, id string) (text string, first int, err error) {
 	place, err := assemble.Locate("", "", "", p.Lookup)
 	if err != nil || !place.Shared() {
 		return ledger.Original(ctx, ledger.Index(p.Lookup), folder, id)
@@ -110,12 +108,12 @@ func recoverText(ctx context.Context, p command.Process, id string, from, to int
 		return fmt.Errorf("%s is the number of a segment, and every ledger has one: name the ledger's file, as in %s gc get %s --store FILE", id, command.Program, id)
 	}
 	folder, _ := os.Getwd() // a folder that was removed belongs to no project
-	whole, first, err := original(ctx, p, folder, id)
+	whole, first, err := originalOf(ctx, p, folder, id)
 	if err != nil {
 		return fmt.Errorf("%s: %w", id, err)
 	}
 	var shown strings.Builder
-	if err := show(&shown, whole, first, from, to, re); err != nil {
+	if err := showRecovered(&shown, whole, first, from, to, re); err != nil {
 		return err
 	}
 	ledger.Printed(p.Lookup).Note(id, shown.String()) // before a pipe that is closed early ends this process

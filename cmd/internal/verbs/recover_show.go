@@ -1,4 +1,4 @@
-package recovercmd
+package verbs
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// show prints a range of lines or, with a pattern, the matching lines with numbers. first is the number of
+// showRecovered prints a range of lines or, with a pattern, the matching lines with numbers. first is the number of
 // the text's first line.
-func show(w io.Writer, whole string, first, from, to int, re *regexp.Regexp) error {
+func showRecovered(w io.Writer, whole string, first, from, to int, re *regexp.Regexp) error {
 	if from == 1 && to == 0 && re.String() == "" {
 		_, err := io.WriteString(w, whole)
 		return err
@@ -36,7 +36,7 @@ func show(w io.Writer, whole string, first, from, to int, re *regexp.Regexp) err
 		case re.String() == "":
 			out.WriteString(line + "\n")
 		case re.MatchString(line):
-			for _, part := range matching(line, re) {
+			for _, part := range matchingParts(line, re) {
 				fmt.Fprintf(&out, "%d%s\n", n, part)
 			}
 		}
@@ -52,20 +52,20 @@ func show(w io.Writer, whole string, first, from, to int, re *regexp.Regexp) err
 const (
 	longLine    = 2_000 // a line up to this length is printed whole
 	longRecord  = 8_000 // so is a record up to this length
-	around      = 200   // on each side of a match in anything longer
+	aroundMatch = 200   // on each side of a match in anything longer
 	mostMatches = 50    // in anything longer; further ones are counted
 )
 
-// matching returns what to print of a line that matches, each after the line's number: the whole line or, if it is long, the
+// matchingParts returns what to print of a line that matches, each after the line's number: the whole line or, if it is long, the
 // records of its JSON that match and what stands around the other matches.
-func matching(line string, re *regexp.Regexp) (parts []string) {
+func matchingParts(line string, re *regexp.Regexp) (parts []string) {
 	if len(line) <= longLine {
 		return []string{":" + line}
 	}
 	all := structure.Records(line)
 	for i, r := range all {
 		if record := line[r.Start:r.End]; re.MatchString(record) {
-			parts = append(parts, fmt.Sprintf(", record %d of %d: %s", i+1, len(all), bounded(record, re)))
+			parts = append(parts, fmt.Sprintf(", record %d of %d: %s", i+1, len(all), boundedRecord(record, re)))
 		}
 	}
 	var others [][]int
@@ -87,8 +87,8 @@ func matching(line string, re *regexp.Regexp) (parts []string) {
 	return parts
 }
 
-// bounded returns a record, or the text around the matches in it if the record is long.
-func bounded(record string, re *regexp.Regexp) string {
+// boundedRecord returns a record, or the text around the matches in it if the record is long.
+func boundedRecord(record string, re *regexp.Regexp) string {
 	if len(record) <= longRecord {
 		return record
 	}
@@ -109,8 +109,8 @@ func excerpts(text string, matches [][]int) string {
 			fmt.Fprintf(&out, "[%d more matches]", len(matches)-i)
 			break
 		}
-		from := boundary(text, max(left, at[0]-around))
-		to := boundary(text, min(len(text), min(at[1], at[0]+longLine)+around))
+		from := boundary(text, max(left, at[0]-aroundMatch))
+		to := boundary(text, min(len(text), min(at[1], at[0]+longLine)+aroundMatch))
 		if to <= left {
 			continue
 		}
