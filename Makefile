@@ -119,7 +119,7 @@ test-long:
 bench: build
 	@mkdir -p $(dir $(TIMES)) && rm -f $(TIMES)
 	$(call dev,bench) && for i in $$(seq $(COUNT)); do .cache/dev/bench -o $(TIMES) bin/mcp-pruner $(MEASURES) || exit 1; done
-	$(GO) test -run '^$$' -bench 'Tracing|Verify' -benchtime $(BENCHTIME) -count $(COUNT) ./cmd/internal/verbs/tracecmd ./fsm/trace/audit >$(TIMES).go || { cat $(TIMES).go; exit 1; }
+	$(GO) test -run '^$$' -bench 'Tracing|Verify' -benchtime $(BENCHTIME) -count $(COUNT) ./cmd/internal/verbs ./fsm/trace/audit >$(TIMES).go || { cat $(TIMES).go; exit 1; }
 	$(GO) test -run '^$$' -bench . -cpu 1 -count $(COUNT) ./pruneclient/lineprune >>$(TIMES).go || { cat $(TIMES).go; exit 1; }
 	@cat $(TIMES).go && cat $(TIMES).go >>$(TIMES) && rm $(TIMES).go
 

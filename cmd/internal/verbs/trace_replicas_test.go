@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"encoding/json"
@@ -26,17 +26,17 @@ func TestTracesOfReplicas(t *testing.T) {
 		s.close(t)
 	}
 	stdout, stderr, code := runTrace(t, "verify", "--store", name)
-	require.Equal(t, exitOK, code, stdout+stderr)
+	require.Equal(t, traceOK, code, stdout+stderr)
 	assert.NotContains(t, stdout, "note:", "the heads are there, too")
 	stdout, stderr, code = runTrace(t, "stats", "--json", "--store", name)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, traceOK, code, stderr)
 	var stats audit.Stats
 	require.NoError(t, json.Unmarshal([]byte(stdout), &stats))
 	assert.Equal(t, 2, stats.Requests)
 
 	database.SQL(t, name, "DELETE FROM mcp_pruner.traces WHERE id = (SELECT MIN(id) FROM mcp_pruner.traces WHERE length(lines) > 0)")
 	stdout, _, code = runTrace(t, "verify", "--store", name)
-	assert.Equal(t, exitBad, code, stdout)
+	assert.Equal(t, traceInvalid, code, stdout)
 	_, stderr, code = runTrace(t, "verify", "--store", name, "a.jsonl")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "--store or FILE?")

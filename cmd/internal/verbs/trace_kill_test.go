@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -43,8 +43,8 @@ func TestTheTraceIsTrueAfterKillsAndHangUps(t *testing.T) {
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(5, uint64(c)))
 			for next := c; next < requests; {
-				client := &client{t: t, random: random, fates: fates, step: connections}
-				client.server = startServer(t, root, "MCP_PRUNER_TRACE="+file, "MCP_PRUNER_TRACE_DETAIL=full")
+				client := &tracedClient{t: t, random: random, fates: fates, step: connections}
+				client.tracedServer = startServer(t, root, "MCP_PRUNER_TRACE="+file, "MCP_PRUNER_TRACE_DETAIL=full")
 				next = client.use(next)
 			}
 		})
@@ -67,9 +67,9 @@ const (
 	unknown         // the client hung up before it read what may have been in the pipe
 )
 
-// client asks one server for every step-th file, and leaves it in one of several ways.
-type client struct {
-	*server
+// tracedClient asks one server for every step-th file, and leaves it in one of several ways.
+type tracedClient struct {
+	*tracedServer
 	t      *testing.T
 	random *rand.Rand
 	fates  []fate
@@ -77,7 +77,7 @@ type client struct {
 }
 
 // use returns the next file to ask for.
-func (c *client) use(next int) int {
+func (c *tracedClient) use(next int) int {
 	left := 20 + c.random.IntN(150)
 	leave := c.random.IntN(4)
 	deaf := -1 // answers that are read; all
@@ -115,7 +115,7 @@ func (c *client) use(next int) int {
 
 // leave ends the server: it is killed, killed or told to end with its answers unread, or
 // its client hangs up.
-func (c *client) leave(how, first, next int, resume, drained, hungUp chan struct{}) {
+func (c *tracedClient) leave(how, first, next int, resume, drained, hungUp chan struct{}) {
 	switch how {
 	case 2:
 		require.NoError(c.t, c.cmd.Process.Signal(syscall.SIGTERM))
@@ -144,7 +144,7 @@ func (c *client) leave(how, first, next int, resume, drained, hungUp chan struct
 }
 
 // read reads answers: so many, and the rest when resume is closed.
-func (c *client) read(most int, arrived chan<- struct{}, resume, hungUp <-chan struct{}) {
+func (c *tracedClient) read(most int, arrived chan<- struct{}, resume, hungUp <-chan struct{}) {
 	for n := 0; ; n++ {
 		if n == most {
 			<-resume
@@ -168,7 +168,7 @@ func (c *client) read(most int, arrived chan<- struct{}, resume, hungUp <-chan s
 func checkTrace(t *testing.T, file string, fates []fate) {
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	v := verified(t, raw)
+	v := verifiedTrace(t, raw)
 	require.Empty(t, v.Problems)
 
 	recorded, claimed := make(map[string]int), make(map[string]bool)

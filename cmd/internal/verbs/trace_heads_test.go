@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -15,17 +15,17 @@ import (
 )
 
 func TestHeadsArePrinted(t *testing.T) {
-	path := written(t, tracetest.New(t).Trace(60))
+	path := writtenTrace(t, tracetest.New(t).Trace(60))
 	stdout, stderr, code := runTrace(t, "heads", path)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, traceOK, code, stderr)
 	require.Equal(t, 6, strings.Count(stdout, "\n"), "one of each process")
 	kept := filepath.Join(t.TempDir(), "heads")
 	require.NoError(t, os.WriteFile(kept, []byte(stdout), 0o600))
 	stdout, stderr, code = runTrace(t, "verify", "--heads", kept, path)
-	require.Equal(t, exitUnproved, code, stderr)
+	require.Equal(t, traceUnproved, code, stderr)
 	assert.Contains(t, stdout, "nothing proves that no lines were cut off after its line")
 	_, stderr, code = runTrace(t, "verify", "--heads", path, path)
-	require.Equal(t, exitBad, code)
+	require.Equal(t, traceInvalid, code)
 	assert.Contains(t, stderr, "there is no head in it")
 }
 
@@ -43,13 +43,13 @@ func TestAllIsProved(t *testing.T) {
 	heads := filepath.Join(t.TempDir(), "events.jsonl")
 	require.NoError(t, os.WriteFile(heads, log.Bytes(), 0o600))
 	stdout, stderr, code := runTrace(t, "verify", "--heads", heads, path)
-	require.Equal(t, exitOK, code, stdout+stderr)
+	require.Equal(t, traceOK, code, stdout+stderr)
 	assert.NotContains(t, stdout, "note:")
 
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := tracetest.Lines(raw)
-	stdout, _, code = runTrace(t, "verify", "--heads", heads, written(t, bytes.Join(lines[:2], nil)))
-	assert.Equal(t, exitBad, code)
+	stdout, _, code = runTrace(t, "verify", "--heads", heads, writtenTrace(t, bytes.Join(lines[:2], nil)))
+	assert.Equal(t, traceInvalid, code)
 	assert.Contains(t, stdout, "the end was cut off")
 }

@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -19,16 +19,16 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
-// verified verifies a trace and returns its verdict.
-func verified(t *testing.T, text []byte) (v audit.Verdict) {
+// verifiedTrace verifies a trace and returns its verdict.
+func verifiedTrace(t *testing.T, text []byte) (v audit.Verdict) {
 	t.Helper()
 	trace, err := audit.Verify([]*audit.Source{audit.NewSource("trace", bytes.NewReader(text))}, audit.Options{All: true})
 	require.NoError(t, err)
 	return trace.Verdict()
 }
 
-// written writes a trace into a file.
-func written(t *testing.T, text []byte) (path string) {
+// writtenTrace writes a trace into a file.
+func writtenTrace(t *testing.T, text []byte) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "trace.jsonl")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
@@ -38,31 +38,31 @@ func written(t *testing.T, text []byte) (path string) {
 func runTrace(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = execute(t, args, &out, &err)
+	code = executeTrace(t, args, &out, &err)
 	return out.String(), err.String(), code
 }
 
-func execute(t testing.TB, args []string, stdout, stderr io.Writer) int {
+func executeTrace(t testing.TB, args []string, stdout, stderr io.Writer) int {
 	p := command.Process{Args: args, Env: os.Environ(), Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr}
-	return command.Verb(t.Context(), Command(p), p)
+	return command.Verb(t.Context(), traceCommand(p), p)
 }
 
 func TestVerifyTellsWhereAndWhy(t *testing.T) {
 	r := tracetest.Decode(t, tracetest.New(t).Trace(1))
 	r.Steps = r.Steps[:len(r.Steps)-1]
-	path := written(t, tracetest.Encode(r))
+	path := writtenTrace(t, tracetest.Encode(r))
 	stdout, _, code := runTrace(t, "verify", path)
-	assert.Equal(t, exitBad, code)
+	assert.Equal(t, traceInvalid, code)
 	assert.Regexp(t, `(?m)^BAD: .*trace\.jsonl: line 1: it ends in req:\w+, which is not a terminal state$`, stdout)
 	stdout, _, code = runTrace(t, "verify", "--json", path)
-	assert.Equal(t, exitBad, code)
+	assert.Equal(t, traceInvalid, code)
 	var v audit.Verdict
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
 	assert.False(t, v.OK)
 	assert.Len(t, v.Problems, 1)
 }
 
-func TestWrongUseIsSaid(t *testing.T) {
+func TestWrongUseOfTrace(t *testing.T) {
 	t.Setenv("MCP_PRUNER_TRACE", "")
 	for _, c := range []struct {
 		args []string
@@ -81,10 +81,10 @@ func TestWrongUseIsSaid(t *testing.T) {
 		assert.Contains(t, stderr, c.want)
 	}
 	stdout, _, code := runTrace(t, "--help")
-	assert.Equal(t, exitOK, code)
+	assert.Equal(t, traceOK, code)
 	assert.Contains(t, stdout, "mcp-pruner trace [command]")
 	_, stderr, code := runTrace(t, "verify", "no such file")
-	assert.Equal(t, exitBad, code)
+	assert.Equal(t, traceInvalid, code)
 	assert.Contains(t, stderr, "no such file")
 }
 
@@ -105,36 +105,36 @@ func TestFilesAreReadInTheOrderOfTheirTimes(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(files[0]+".empty", nil, 0o600))
 	stdout, stderr, code := runTrace(t, append([]string{"verify", files[0] + ".empty"}, files...)...)
-	assert.Equal(t, exitOK, code, stdout+stderr)
+	assert.Equal(t, traceOK, code, stdout+stderr)
 	assert.Contains(t, stdout, "ok: 400 records")
 	assert.NotContains(t, stdout, "first lines")
 
 	pipe := bytes.NewReader(bytes.Join(lines[300:], nil))
 	var out bytes.Buffer
 	p := command.Process{Args: append([]string{"verify", "-"}, files[1:]...), Stdin: pipe, Stdout: &out, Stderr: &out}
-	assert.Equal(t, exitOK, command.Verb(t.Context(), Command(p), p), "a pipe is put in order, too")
+	assert.Equal(t, traceOK, command.Verb(t.Context(), traceCommand(p), p), "a pipe is put in order, too")
 	assert.Contains(t, out.String(), "ok: 400 records")
 }
 
 // The variable names the trace when no argument does.
 func TestTheVariableNamesTheTrace(t *testing.T) {
-	path := written(t, tracetest.New(t).Trace(3))
+	path := writtenTrace(t, tracetest.New(t).Trace(3))
 	t.Setenv("MCP_PRUNER_TRACE", path)
 	stdout, _, code := runTrace(t, "verify")
-	assert.Equal(t, exitOK, code)
+	assert.Equal(t, traceOK, code)
 	assert.Contains(t, stdout, "ok: 3 records")
 }
 
-// full is a disk that takes nothing.
-type full struct{}
+// fullDisk is a disk that takes nothing.
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestAVerdictThatCannotBeWrittenIsNone(t *testing.T) {
-	path := written(t, tracetest.New(t).Trace(3))
+	path := writtenTrace(t, tracetest.New(t).Trace(3))
 	for _, args := range [][]string{{"verify", path}, {"verify", "--json", path}, {"stats", path}, {"list", path}, {"list", "--csv", path}, {"report", "-o", "-", path}} {
 		var stderr bytes.Buffer
-		assert.Equal(t, exitBad, execute(t, args, full{}, &stderr), args)
+		assert.Equal(t, traceInvalid, executeTrace(t, args, fullDisk{}, &stderr), args)
 		assert.Contains(t, stderr.String(), "no space left on device", args)
 	}
 }
@@ -142,7 +142,7 @@ func TestAVerdictThatCannotBeWrittenIsNone(t *testing.T) {
 func TestVerifySaysOnlyWhatItSaw(t *testing.T) {
 	lines := tracetest.Lines(tracetest.New(t).Trace(60))
 	write := func(text []byte) (stdout string) {
-		stdout, _, _ = runTrace(t, "verify", written(t, text))
+		stdout, _, _ = runTrace(t, "verify", writtenTrace(t, text))
 		return stdout
 	}
 	begun := write(bytes.Join(lines[10:], nil))
@@ -161,7 +161,7 @@ func TestForgedNamesPrintNoLines(t *testing.T) {
 	first.ID, first.Machine, first.Outcome, first.Steps[0].Why, first.Steps[0].From, first.Steps[0].Trigger = name, name, name, name, name, name
 	second := *first
 	second.Writer = "aaaaaaaaaaaaaaaa"
-	path := written(t, slices.Concat(tracetest.Encode(first), tracetest.Encode(&second)))
+	path := writtenTrace(t, slices.Concat(tracetest.Encode(first), tracetest.Encode(&second)))
 	for _, args := range [][]string{{"verify", "--all", path}, {"stats", path}} {
 		stdout, stderr, _ := runTrace(t, args...)
 		require.Empty(t, stderr)

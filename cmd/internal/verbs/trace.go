@@ -1,6 +1,4 @@
-// Package tracecmd implements `mcp-pruner trace`: the verbs that verify, summarise, list and draw the trace
-// of a server or runner.
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -25,14 +23,14 @@ import (
 
 // Exit codes.
 const (
-	exitOK  = command.OK
-	exitBad = command.Fail // the trace is invalid or cannot be read
+	traceOK      = command.OK
+	traceInvalid = command.Fail // the trace is invalid or cannot be read
 
-	exitUnproved = 3 // nothing wrong was found, but the heads do not prove everything
+	traceUnproved = 3 // nothing wrong was found, but the heads do not prove everything
 )
 
-// settings are the checked command-line options.
-type settings struct {
+// traceSettings are the checked command-line options.
+type traceSettings struct {
 	all          bool
 	json, csv    bool
 	heads        string
@@ -44,9 +42,9 @@ type settings struct {
 	database     assemble.Place // Shared: the traces of replicas are read there
 }
 
-// Command returns the verb trace with its sub-verbs.
-func Command(p command.Process) *cobra.Command {
-	var s settings
+// traceCommand returns the verb trace with its sub-verbs.
+func traceCommand(p command.Process) *cobra.Command {
+	var s traceSettings
 	c := &cobra.Command{
 		Use:   "trace [FILE...]",
 		Short: "Verify and sum up what MCP_PRUNER_TRACE recorded",
@@ -66,15 +64,15 @@ a process was killed or still runs, so that its last lines could be missing.`,
   mcp-pruner trace --tool bash --csv trace.jsonl
   mcp-pruner trace report -o report.html trace.jsonl*`,
 	}
-	for _, child := range []*cobra.Command{verifyCommand(p, &s), headsCommand(p, &s)} {
+	for _, child := range []*cobra.Command{verifyTraceCommand(p, &s), traceHeadsCommand(p, &s)} {
 		c.AddCommand(readsAll(child))
 	}
-	c.AddCommand(statsCommand(p, &s), reportCommand(p, &s))
-	command.Bare(c, listCommand(p, &s))
+	c.AddCommand(traceStatsCommand(p, &s), reportTraceCommand(p, &s))
+	command.Bare(c, listTraceCommand(p, &s))
 	f := c.PersistentFlags()
 	f.StringVar(&s.store, "store", "", "the database, without its password (default: MCP_PRUNER_STORE, if MCP_PRUNER_TRACE names no file)")
 	f.StringVar(&s.heads, "heads", "", "an event log or the output of trace heads, kept elsewhere: shows what was cut off or invented")
-	selecting(f, &s)
+	selectingRecords(f, &s)
 	return c
 }
 
@@ -82,7 +80,7 @@ a process was killed or still runs, so that its last lines could be missing.`,
 func readsAll(c *cobra.Command) *cobra.Command {
 	c.PreRunE = func(c *cobra.Command, _ []string) (err error) {
 		var selection pflag.FlagSet
-		selecting(&selection, new(settings))
+		selectingRecords(&selection, new(traceSettings))
 		selection.VisitAll(func(f *pflag.Flag) {
 			if c.Flags().Changed(f.Name) {
 				err = command.Usagef("--%s selects records to show; trace %s reads all of them", f.Name, c.Name())
@@ -93,8 +91,8 @@ func readsAll(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-func verifyCommand(p command.Process, s *settings) *cobra.Command {
-	c := verb(p, s, runVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
+func verifyTraceCommand(p command.Process, s *traceSettings) *cobra.Command {
+	c := traceVerb(p, s, runTraceVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
 		`Replays every record against the table that it names, and checks that
 no line was changed, taken out or put in.`)
 	c.Flags().BoolVar(&s.all, "all", false, "name every problem, not only the first")
@@ -102,51 +100,51 @@ no line was changed, taken out or put in.`)
 	return c
 }
 
-func headsCommand(p command.Process, s *settings) *cobra.Command {
-	return verb(p, s, runHeads, "heads [FILE...]", "Print the state of each process' chain, to be kept elsewhere",
+func traceHeadsCommand(p command.Process, s *traceSettings) *cobra.Command {
+	return traceVerb(p, s, runTraceHeads, "heads [FILE...]", "Print the state of each process' chain, to be kept elsewhere",
 		`Prints a JSON line for each process in the trace: how many lines it wrote, the hash of
 the last, and the key of the next seal. Kept where the audited agent cannot write, they
 show later that nothing was cut off or put in its place: trace verify --heads. A server
 reports its heads in its event log at start, with every batch of lines and at its end.`)
 }
 
-const selects = `Verifies the trace first and shows the verdict; the exit status is 1 when the trace is
+const traceSelects = `Verifies the trace first and shows the verdict; the exit status is 1 when the trace is
 not in order.`
 
-func statsCommand(p command.Process, s *settings) *cobra.Command {
-	c := verb(p, s, runStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", selects)
+func traceStatsCommand(p command.Process, s *traceSettings) *cobra.Command {
+	c := traceVerb(p, s, runTraceStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", traceSelects)
 	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
 	return c
 }
 
-func listCommand(p command.Process, s *settings) *cobra.Command {
-	c := verb(p, s, runList, "list [FILE...]", "", "")
+func listTraceCommand(p command.Process, s *traceSettings) *cobra.Command {
+	c := traceVerb(p, s, runTraceList, "list [FILE...]", "", "")
 	c.Flags().BoolVar(&s.json, "json", false, "print one JSON array, with a record a line")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV, with the names of the columns first")
 	return c
 }
 
-func reportCommand(p command.Process, s *settings) *cobra.Command {
-	c := verb(p, s, runReport, "report [FILE...]", "The same as one HTML page", selects)
+func reportTraceCommand(p command.Process, s *traceSettings) *cobra.Command {
+	c := traceVerb(p, s, runTraceReport, "report [FILE...]", "The same as one HTML page", traceSelects)
 	c.Flags().StringVarP(&s.output, "output", "o", "report.html", `where the report goes; "-" is the standard output`)
 	return c
 }
 
-// maxRows is the number of records, the latest ones, that a report lists one by one. Its figures cover all records.
-const maxRows = 100_000
+// maxTraceRows is the number of records, the latest ones, that a report lists one by one. Its figures cover all records.
+const maxTraceRows = 100_000
 
-// memoryLimit is the soft limit of the garbage collector in bytes. With it, a trace of any size takes less
+// traceMemory is the soft limit of the garbage collector in bytes. With it, a trace of any size takes less
 // than 200 MiB.
-const memoryLimit = 150 << 20
+const traceMemory = 150 << 20
 
-// verb returns one of the verbs that read traces.
-func verb(p command.Process, s *settings, run func(command.Process, settings) (int, error), use, short, long string) *cobra.Command {
+// traceVerb returns one of the verbs that read traces.
+func traceVerb(p command.Process, s *traceSettings, run func(command.Process, traceSettings) (int, error), use, short, long string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
 		if err := s.complete(p, files); err != nil {
 			return command.Usagef("%w", err)
 		}
-		if limit := debug.SetMemoryLimit(-1); limit > memoryLimit { // GOMEMLIMIT may set a lower limit
-			defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
+		if limit := debug.SetMemoryLimit(-1); limit > traceMemory { // GOMEMLIMIT may set a lower limit
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(traceMemory))
 		}
 		code, err := run(p, *s)
 		if err != nil {
@@ -156,8 +154,8 @@ func verb(p command.Process, s *settings, run func(command.Process, settings) (i
 	}}
 }
 
-// selecting adds the flags that select records.
-func selecting(f *pflag.FlagSet, s *settings) {
+// selectingRecords adds the flags that select records.
+func selectingRecords(f *pflag.FlagSet, s *traceSettings) {
 	f.StringVar(&s.since, "since", "", "only what started since then: 24h, 2026-11-21 or 2026-11-21T04:00:00Z")
 	f.StringVar(&s.until, "until", "", "only what started before then")
 	f.StringVar(&s.selection.Session, "session", "", "only this session")
@@ -168,7 +166,7 @@ func selecting(f *pflag.FlagSet, s *settings) {
 	f.IntVar(&s.selection.Limit, "limit", 0, "bytes the client shows of one result (default: what is known of the client)")
 }
 
-func (s *settings) complete(p command.Process, files []string) error {
+func (s *traceSettings) complete(p command.Process, files []string) error {
 	if s.selection.Limit < 0 {
 		return fmt.Errorf("--limit is a number of bytes, not %d", s.selection.Limit)
 	}
@@ -193,7 +191,7 @@ func (s *settings) complete(p command.Process, files []string) error {
 
 // locate finds the trace: the files that are given, else the database that --store names, else the file or the database
 // that the environment names.
-func (s *settings) locate(p command.Process, files []string) (err error) {
+func (s *traceSettings) locate(p command.Process, files []string) (err error) {
 	s.files = files
 	if len(files) > 0 {
 		if s.store != "" {
@@ -215,8 +213,8 @@ func (s *settings) locate(p command.Process, files []string) (err error) {
 	return err
 }
 
-// verified verifies the trace and calls use with it while its files are open.
-func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) error) error {
+// verifiedTrace verifies the trace and calls use with it while its files are open.
+func (s traceSettings) verified(stdin io.Reader, all bool, use func(*audit.Trace) error) error {
 	known, err := headsFrom(s.heads, stdin)
 	if err != nil {
 		return err
@@ -234,7 +232,7 @@ func (s settings) verified(stdin io.Reader, all bool, use func(*audit.Trace) err
 }
 
 // verifiedInDatabase does the same for the traces in the database, which has heads, too: without others they count.
-func (s settings) verifiedInDatabase(known *audit.Heads, all bool, use func(*audit.Trace) error) error {
+func (s traceSettings) verifiedInDatabase(known *audit.Heads, all bool, use func(*audit.Trace) error) error {
 	db, err := assemble.OpenDatabase(s.database, nil)
 	if err != nil {
 		return err
@@ -277,18 +275,18 @@ func headsFrom(file string, stdin io.Reader) (*audit.Heads, error) {
 	return h, nil
 }
 
-// exitFor returns the exit code for a verdict.
-func exitFor(v audit.Verdict) int {
+// traceExit returns the exit code for a verdict.
+func traceExit(v audit.Verdict) int {
 	switch {
 	case !v.OK:
-		return exitBad
+		return traceInvalid
 	case v.Heads && v.Unproved > 0:
-		return exitUnproved
+		return traceUnproved
 	}
-	return exitOK
+	return traceOK
 }
 
-func runVerify(p command.Process, s settings) (int, error) {
+func runTraceVerify(p command.Process, s traceSettings) (int, error) {
 	var v audit.Verdict
 	err := s.verified(p.Stdin, s.all, func(t *audit.Trace) error {
 		v = t.Verdict()
@@ -296,15 +294,15 @@ func runVerify(p command.Process, s settings) (int, error) {
 	})
 	switch {
 	case err != nil:
-		return exitBad, err
+		return traceInvalid, err
 	case s.json:
-		return exitFor(v), writeJSON(p.Stdout, v)
+		return traceExit(v), writeTraceJSON(p.Stdout, v)
 	default:
-		return exitFor(v), report.Verdict(p.Stdout, v)
+		return traceExit(v), report.Verdict(p.Stdout, v)
 	}
 }
 
-func runHeads(p command.Process, s settings) (int, error) {
+func runTraceHeads(p command.Process, s traceSettings) (int, error) {
 	e := json.NewEncoder(p.Stdout)
 	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
 		for _, h := range t.Heads() {
@@ -318,12 +316,12 @@ func runHeads(p command.Process, s settings) (int, error) {
 		return nil
 	})
 	if err != nil {
-		return exitBad, err
+		return traceInvalid, err
 	}
-	return exitOK, nil
+	return traceOK, nil
 }
 
-func runStats(p command.Process, s settings) (int, error) {
+func runTraceStats(p command.Process, s traceSettings) (int, error) {
 	var stats audit.Stats
 	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
 		c, err := t.Summarize(s.selection, nil)
@@ -334,15 +332,15 @@ func runStats(p command.Process, s settings) (int, error) {
 	})
 	switch {
 	case err != nil:
-		return exitBad, err
+		return traceInvalid, err
 	case s.json:
-		return exitFor(stats.Verdict), writeJSON(p.Stdout, stats)
+		return traceExit(stats.Verdict), writeTraceJSON(p.Stdout, stats)
 	default:
-		return exitFor(stats.Verdict), report.Stats(p.Stdout, stats)
+		return traceExit(stats.Verdict), report.Stats(p.Stdout, stats)
 	}
 }
 
-func runList(p command.Process, s settings) (int, error) {
+func runTraceList(p command.Process, s traceSettings) (int, error) {
 	format := report.Text
 	switch {
 	case s.json:
@@ -356,33 +354,33 @@ func runList(p command.Process, s settings) (int, error) {
 		return report.List(p.Stdout, t, s.selection, format)
 	})
 	if err != nil {
-		return exitBad, err
+		return traceInvalid, err
 	}
 	report.Proof(p.Stderr, verdict)
-	return exitFor(verdict), nil
+	return traceExit(verdict), nil
 }
 
-func runReport(p command.Process, s settings) (int, error) {
+func runTraceReport(p command.Process, s traceSettings) (int, error) {
 	var html bytes.Buffer
 	var stats audit.Stats
 	err := s.verified(p.Stdin, true, func(t *audit.Trace) (err error) {
-		stats, err = report.Page(&html, t, s.selection, s.files, maxRows)
+		stats, err = report.Page(&html, t, s.selection, s.files, maxTraceRows)
 		return err
 	})
 	if err != nil {
-		return exitBad, err
+		return traceInvalid, err
 	}
 	if s.output == "-" {
 		_, err = p.Stdout.Write(html.Bytes())
-		return exitFor(stats.Verdict), err
+		return traceExit(stats.Verdict), err
 	}
 	if err := os.WriteFile(s.output, html.Bytes(), 0o600); err != nil {
-		return exitBad, err
+		return traceInvalid, err
 	}
-	return exitFor(stats.Verdict), report.WrittenPage(p.Stdout, s.output, stats, html.Len())
+	return traceExit(stats.Verdict), report.WrittenPage(p.Stdout, s.output, stats, html.Len())
 }
 
-func writeJSON(out io.Writer, v any) error {
+func writeTraceJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")

@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"bufio"
@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program is the real program, built once and only by the tests that need it.
-var program = sync.OnceValues(func() (string, error) {
+// builtProgram is the real program, built once and only by the tests that need it.
+var builtProgram = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mcp-pruner-trace")
 	if err != nil {
 		return "", err
@@ -52,22 +52,22 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// server is a running mcp-pruner.
-type server struct {
+// tracedServer is a running mcp-pruner.
+type tracedServer struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
 	pipe io.Closer // of out
 }
 
-func startServer(t testing.TB, root string, env ...string) *server {
+func startServer(t testing.TB, root string, env ...string) *tracedServer {
 	t.Helper()
-	path, err := program()
+	path, err := builtProgram()
 	require.NoError(t, err)
 	return startProgram(t, path, root, env...)
 }
 
-func startProgram(t testing.TB, path, root string, env ...string) *server {
+func startProgram(t testing.TB, path, root string, env ...string) *tracedServer {
 	t.Helper()
 	s := prepareProgram(t, path, root, env...)
 	require.NoError(t, s.cmd.Start())
@@ -75,16 +75,16 @@ func startProgram(t testing.TB, path, root string, env ...string) *server {
 }
 
 // prepareServer returns a server that is not started yet.
-func prepareServer(t testing.TB, root string, env ...string) *server {
+func prepareServer(t testing.TB, root string, env ...string) *tracedServer {
 	t.Helper()
-	path, err := program()
+	path, err := builtProgram()
 	require.NoError(t, err)
 	return prepareProgram(t, path, root, env...)
 }
 
-func prepareProgram(t testing.TB, path, root string, env ...string) *server {
+func prepareProgram(t testing.TB, path, root string, env ...string) *tracedServer {
 	t.Helper()
-	s := &server{cmd: exec.Command(path)}
+	s := &tracedServer{cmd: exec.Command(path)}
 	s.cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root), env...)
 	var err error
 	s.in, err = s.cmd.StdinPipe()
@@ -96,7 +96,7 @@ func prepareProgram(t testing.TB, path, root string, env ...string) *server {
 }
 
 // call sends one tools/call.
-func (s *server) call(id int, tool string, args map[string]any) error {
+func (s *tracedServer) call(id int, tool string, args map[string]any) error {
 	line, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args},
 	})
@@ -108,7 +108,7 @@ func (s *server) call(id int, tool string, args map[string]any) error {
 }
 
 // close ends the server by the end of its input.
-func (s *server) close(t testing.TB) {
+func (s *tracedServer) close(t testing.TB) {
 	t.Helper()
 	require.NoError(t, s.in.Close())
 	_, _ = io.Copy(io.Discard, s.out)

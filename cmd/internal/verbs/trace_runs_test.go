@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ echo '{"type":"result","subtype":"success","result":"done"}'
 // trace and the run's events.
 func runClient(t *testing.T, args []string, env ...string) (work string, records []*trace.Record, events []byte) {
 	t.Helper()
-	path, err := program()
+	path, err := builtProgram()
 	require.NoError(t, err)
 	work = t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(work, "claude"), []byte(fakeClaude), 0o755))
@@ -42,7 +42,7 @@ func runClient(t *testing.T, args []string, env ...string) (work string, records
 	require.NoError(t, err, string(said))
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Empty(t, verified(t, raw).Problems)
+	require.Empty(t, verifiedTrace(t, raw).Problems)
 	for _, line := range tracetest.Lines(raw) {
 		records = append(records, tracetest.Decode(t, line))
 	}
@@ -53,7 +53,7 @@ func runClient(t *testing.T, args []string, env ...string) (work string, records
 
 // A run, its requests and the lines of both logs carry one id.
 func TestRunsAndRequestsJoin(t *testing.T) {
-	work, records, events := runClient(t, nil, "CALL="+ask(1, "read", map[string]any{"file_path": "a.txt"}))
+	work, records, events := runClient(t, nil, "CALL="+askLine(1, "read", map[string]any{"file_path": "a.txt"}))
 	require.Len(t, records, 2)
 	request, run := records[0], records[1]
 	assert.Equal(t, []string{"request", "run"}, []string{request.Machine, run.Machine})
@@ -82,7 +82,7 @@ func TestRunsAndRequestsJoin(t *testing.T) {
 	assert.Regexp(t, `"request_id":"`+request.ID+`"`, string(log))
 
 	stdout, stderr, code := runTrace(t, "list", "--run", run.ID, "--json", filepath.Join(work, "trace.jsonl"))
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, traceOK, code, stderr)
 	assert.Len(t, regexp.MustCompile(`"run":"`+run.ID+`"`).FindAllString(stdout, -1), 2)
 	stdout, _, _ = runTrace(t, "list", "--run", "run_none", "--json", filepath.Join(work, "trace.jsonl"))
 	assert.Equal(t, "[]\n", stdout)

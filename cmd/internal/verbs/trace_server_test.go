@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 // converse runs a server with the lines as its whole input.
 func converse(t *testing.T, root string, env []string, lines ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	path, err := program()
+	path, err := builtProgram()
 	require.NoError(t, err)
 	cmd := exec.Command(path)
 	cmd.Env = append(append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root, "PRUNER_URL=embedded"), env...)
@@ -34,7 +34,7 @@ func converse(t *testing.T, root string, env []string, lines ...string) (stdout,
 	return out.String(), log.String(), cmd.ProcessState.ExitCode()
 }
 
-func ask(id int, tool string, args map[string]any) string {
+func askLine(id int, tool string, args map[string]any) string {
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
 	if err != nil {
 		panic(err)
@@ -49,14 +49,14 @@ func secretCalls(t *testing.T) (root string, lines []string) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "secretpath.go"), []byte(text), 0o600))
 	focus := "what is the secretquestion about filler"
 	return root, []string{
-		ask(1, "read", map[string]any{"file_path": "secretpath.go", "context_focus_question": focus}),
-		ask(2, "read", map[string]any{"file_path": "secretmissing.go"}),
-		ask(3, "bash", map[string]any{"command": "echo secretcommand; cat secretpath.go; exit 0", "context_focus_question": focus}),
-		ask(4, "bash", map[string]any{"command": "echo secretcommand >&2; exit 3"}),
-		ask(5, "bash", map[string]any{"command": "true", "cwd": "secretcwd"}),
-		ask(6, "grep", map[string]any{"pattern": "secretC", "path": "secretpath.go", "context_focus_question": focus}),
-		ask(7, "grep", map[string]any{"pattern": "secretpattern["}),
-		ask(8, "read", map[string]any{"secretargument": "secretvalue"}),
+		askLine(1, "read", map[string]any{"file_path": "secretpath.go", "context_focus_question": focus}),
+		askLine(2, "read", map[string]any{"file_path": "secretmissing.go"}),
+		askLine(3, "bash", map[string]any{"command": "echo secretcommand; cat secretpath.go; exit 0", "context_focus_question": focus}),
+		askLine(4, "bash", map[string]any{"command": "echo secretcommand >&2; exit 3"}),
+		askLine(5, "bash", map[string]any{"command": "true", "cwd": "secretcwd"}),
+		askLine(6, "grep", map[string]any{"pattern": "secretC", "path": "secretpath.go", "context_focus_question": focus}),
+		askLine(7, "grep", map[string]any{"pattern": "secretpattern["}),
+		askLine(8, "read", map[string]any{"secretargument": "secretvalue"}),
 		`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"read","arguments":"secret"}}`,
 		`{"secret`,
 	}
@@ -72,7 +72,7 @@ func TestATraceSaysNothingOfWhatCallsWereAbout(t *testing.T) {
 	require.Equal(t, len(lines), bytes.Count(raw, []byte("\n")))
 	assert.NotContains(t, strings.ToLower(string(raw)), "secret")
 	assert.Equal(t, 1, strings.Count(string(raw), root), "the first line names the root")
-	require.Empty(t, verified(t, raw).Problems)
+	require.Empty(t, verifiedTrace(t, raw).Problems)
 }
 
 // What stands beside a pruned text, and beside nothing, is in order.
@@ -89,23 +89,23 @@ func TestTracesOfAnyPrunedTextAreInOrder(t *testing.T) {
 		}
 		trace := filepath.Join(t.TempDir(), "trace.jsonl")
 		lines := []string{
-			ask(1, "read", map[string]any{"file_path": "a", "context_focus_question": "q"}),
-			ask(2, "grep", map[string]any{"pattern": "line", "context_focus_question": "q"}),
-			ask(3, "grep", map[string]any{"pattern": "line", "max_matches": 1, "context_focus_question": "q"}),
+			askLine(1, "read", map[string]any{"file_path": "a", "context_focus_question": "q"}),
+			askLine(2, "grep", map[string]any{"pattern": "line", "context_focus_question": "q"}),
+			askLine(3, "grep", map[string]any{"pattern": "line", "max_matches": 1, "context_focus_question": "q"}),
 		}
 		for i, line := range []string{"cat b", "cat c >&2", "cat d; cat d >&2", "echo out; cat e >&2", "true"} {
-			lines = append(lines, ask(4+i, "bash", map[string]any{"command": line, "context_focus_question": "q"}))
+			lines = append(lines, askLine(4+i, "bash", map[string]any{"command": line, "context_focus_question": "q"}))
 		}
 		converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace, "PRUNER_URL=" + service.URL}, lines...)
 		raw, err := os.ReadFile(trace)
 		require.NoError(t, err)
 		require.Equal(t, len(lines), bytes.Count(raw, []byte("\n")))
 		assert.GreaterOrEqual(t, bytes.Count(raw, []byte(`"pruned_bytes"`)), 5, string(raw))
-		assert.Empty(t, verified(t, raw).Problems, "%q", pruned)
+		assert.Empty(t, verifiedTrace(t, raw).Problems, "%q", pruned)
 	}
 }
 
-func TestDetailIsRecordedOnlyWhenAskedFor(t *testing.T) {
+func TestTraceHasDetailOnlyWhenAskedFor(t *testing.T) {
 	root, lines := secretCalls(t)
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace, "MCP_PRUNER_TRACE_DETAIL=full"}, lines...)
@@ -116,7 +116,7 @@ func TestDetailIsRecordedOnlyWhenAskedFor(t *testing.T) {
 	}
 	assert.NotContains(t, string(raw), "secretContent", "never what a tool returned")
 	assert.NotContains(t, string(raw), "secretvalue")
-	require.Empty(t, verified(t, raw).Problems)
+	require.Empty(t, verifiedTrace(t, raw).Problems)
 }
 
 // Calls about the same thing share a subject within a session, and only there.
@@ -126,7 +126,7 @@ func TestSubjectsAreVeiled(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	for range 2 {
 		converse(t, root, []string{"MCP_PRUNER_TRACE=" + trace},
-			ask(1, "read", map[string]any{"file_path": "a"}), ask(2, "read", map[string]any{"file_path": "./a", "start_line": 1}), ask(3, "bash", map[string]any{"command": "a"}))
+			askLine(1, "read", map[string]any{"file_path": "a"}), askLine(2, "read", map[string]any{"file_path": "./a", "start_line": 1}), askLine(3, "bash", map[string]any{"command": "a"}))
 	}
 	raw, err := os.ReadFile(trace)
 	require.NoError(t, err)
@@ -167,7 +167,7 @@ func TestAFullDiskDisturbsNoRequest(t *testing.T) {
 
 func TestATraceThatCannotBeOpenedIsAStartError(t *testing.T) {
 	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "no/such/folder")} {
-		stdout, stderr, code := converse(t, t.TempDir(), []string{"MCP_PRUNER_TRACE=" + path}, ask(1, "read", nil))
+		stdout, stderr, code := converse(t, t.TempDir(), []string{"MCP_PRUNER_TRACE=" + path}, askLine(1, "read", nil))
 		assert.Equal(t, 2, code)
 		assert.Empty(t, stdout)
 		assert.Contains(t, stderr, `"event":"mcp_pruner.start_failed"`)
@@ -179,7 +179,7 @@ func TestATraceThatCannotBeOpenedIsAStartError(t *testing.T) {
 func TestAnAnswerThatNeverArrivedIsUnwritten(t *testing.T) {
 	root := t.TempDir()
 	file := filepath.Join(t.TempDir(), "trace.jsonl")
-	path, err := program()
+	path, err := builtProgram()
 	require.NoError(t, err)
 	cmd := exec.Command(path)
 	cmd.Env = append(os.Environ(), "HOME="+root, "MCP_PRUNER_CWD="+root, "PRUNER_URL=", "MCP_PRUNER_TRACE="+file)
@@ -188,7 +188,7 @@ func TestAnAnswerThatNeverArrivedIsUnwritten(t *testing.T) {
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	_, err = io.WriteString(in, ask(1, "bash", map[string]any{"command": "until [ -e gone ]; do sleep 0.01; done; echo done"})+"\n")
+	_, err = io.WriteString(in, askLine(1, "bash", map[string]any{"command": "until [ -e gone ]; do sleep 0.01; done; echo done"})+"\n")
 	require.NoError(t, err)
 	require.NoError(t, out.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(root, "gone"), nil, 0o600))
@@ -203,7 +203,7 @@ func TestAnAnswerThatNeverArrivedIsUnwritten(t *testing.T) {
 	assert.Equal(t, trace.Unwritten, r.Answer)
 	assert.Equal(t, "E11", r.Steps[len(r.Steps)-1].Row)
 	assert.Zero(t, r.Bytes)
-	require.Empty(t, verified(t, raw).Problems)
+	require.Empty(t, verifiedTrace(t, raw).Problems)
 }
 
 // A trace is rotated while it is written, and its parts are one trace.
@@ -218,7 +218,7 @@ func TestARotatedTraceIsOneTrace(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 3)
 	stdout, stderr, code := runTrace(t, append([]string{"verify"}, files...)...)
-	require.Equal(t, exitOK, code, stdout+stderr)
+	require.Equal(t, traceOK, code, stdout+stderr)
 	assert.Contains(t, stdout, "ok: 30 records (request 30) of 3 processes")
 	assert.Equal(t, 1, strings.Count(stdout, "note:"), "only that there are no heads: %s", stdout)
 }
@@ -226,7 +226,7 @@ func TestARotatedTraceIsOneTrace(t *testing.T) {
 // A server says where it works, and how it ended.
 func TestAServerNamesItsRootAndItsEnd(t *testing.T) {
 	root := t.TempDir()
-	_, stderr, code := converse(t, root, nil, ask(1, "read", map[string]any{"file_path": "a"}))
+	_, stderr, code := converse(t, root, nil, askLine(1, "read", map[string]any{"file_path": "a"}))
 	require.Equal(t, 0, code)
 	resolvedRoot := resolved(t, root)
 	assert.Contains(t, stderr, `"event":"mcp_pruner.ready","data":{"root":`+strconv.Quote(resolvedRoot)+`}`)

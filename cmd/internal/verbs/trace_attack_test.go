@@ -1,6 +1,6 @@
 //go:build linux
 
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 
 // attacked is a server whose agent attacks it with its own bash, and the log that the client keeps.
 type attacked struct {
-	*server
+	*tracedServer
 	trace string
 	log   *tracetest.HeadLog
 	asked int
@@ -31,7 +31,7 @@ func attack(t *testing.T) *attacked {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "a.txt"), []byte("text\n"), 0o600))
 	a := &attacked{trace: filepath.Join(t.TempDir(), "trace.jsonl"), log: new(tracetest.HeadLog)}
-	a.server = prepareServer(t, root, "MCP_PRUNER_TRACE="+a.trace, "PRUNER_URL=")
+	a.tracedServer = prepareServer(t, root, "MCP_PRUNER_TRACE="+a.trace, "PRUNER_URL=")
 	a.cmd.Stderr = a.log
 	require.NoError(t, a.cmd.Start())
 	return a
@@ -76,7 +76,7 @@ head -n 1 "$f" > "$f.cut"; cat "$f.cut" > "$f"; rm -f "$f.cut" "$f".notes-*; kil
 	require.NoError(t, err)
 	require.Equal(t, 1, bytes.Count(raw, []byte("\n")), "the attack worked")
 	out, code := a.verify(t)
-	assert.Equal(t, exitBad, code, out)
+	assert.Equal(t, traceInvalid, code, out)
 	assert.Contains(t, out, "BAD: the log names 20 requests that no record here describes")
 }
 
@@ -87,14 +87,14 @@ func TestACommandThatKillsItsServerIsRecorded(t *testing.T) {
 	started := regexp.MustCompile(`"event":"tool\.exec_start","request_id":"(req_[0-9a-f]+)"`).FindStringSubmatch(a.log.String())
 	require.NotNil(t, started, "the log: %s", a.log)
 	out, code := a.verify(t)
-	assert.Equal(t, exitUnproved, code, out)
+	assert.Equal(t, traceUnproved, code, out)
 	assert.Contains(t, out, "which was killed, are in its side file")
 
 	next, err := trace.Open(a.trace, trace.Options{})
 	require.NoError(t, err)
 	require.NoError(t, next.Close())
 	stdout, stderr, code := runTrace(t, "list", "--json", a.trace)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, traceOK, code, stderr)
 	var records []struct{ ID, Tool, Outcome string }
 	require.NoError(t, json.Unmarshal([]byte(stdout), &records), stdout)
 	require.Len(t, records, 1)
@@ -113,11 +113,11 @@ func TestAnHonestTraceOfAYoungServerIsAccepted(t *testing.T) {
 		require.NoError(t, a.cmd.Process.Kill())
 		_ = a.cmd.Wait()
 		out, code := a.verify(t)
-		assert.Equal(t, exitUnproved, code, "%d answers: %s", answers, out)
+		assert.Equal(t, traceUnproved, code, "%d answers: %s", answers, out)
 		next, err := trace.Open(a.trace, trace.Options{Heads: a.log})
 		require.NoError(t, err)
 		require.NoError(t, next.Close())
 		out, code = a.verify(t)
-		assert.Equal(t, exitUnproved, code, "%d answers, folded in: %s", answers, out)
+		assert.Equal(t, traceUnproved, code, "%d answers, folded in: %s", answers, out)
 	}
 }

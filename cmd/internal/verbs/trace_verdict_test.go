@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -31,17 +31,17 @@ func verdicts(t *testing.T) map[string]struct {
 		code int
 		want []string
 	}{
-		"good":   {good, exitOK, []string{"ok: 60 records"}},
-		"torn":   {torn, exitOK, []string{"ok: 60 records", "line 61: torn: it is the last and breaks off after 200 bytes"}},
-		"forged": {bytes.Join(forged, nil), exitBad, []string{"failed: read 60 records", "which was changed after it was written, or this was"}},
-		"empty":  {nil, exitOK, []string{"ok, but empty: there is no record in it"}},
+		"good":   {good, traceOK, []string{"ok: 60 records"}},
+		"torn":   {torn, traceOK, []string{"ok: 60 records", "line 61: torn: it is the last and breaks off after 200 bytes"}},
+		"forged": {bytes.Join(forged, nil), traceInvalid, []string{"failed: read 60 records", "which was changed after it was written, or this was"}},
+		"empty":  {nil, traceOK, []string{"ok, but empty: there is no record in it"}},
 	}
 }
 
 // stats, list and report verify first and show the verdict, and what it is about.
 func TestTheVerdictComesFirst(t *testing.T) {
 	for name, c := range verdicts(t) {
-		path := written(t, c.text)
+		path := writtenTrace(t, c.text)
 		sum := fmt.Sprintf("sha256 %x", sha256.Sum256(c.text))
 		stats, _, code := runTrace(t, "stats", path)
 		assert.Equal(t, c.code, code, name)
@@ -63,7 +63,7 @@ func TestTheVerdictComesFirst(t *testing.T) {
 func TestNoNameIsAFormula(t *testing.T) {
 	r := tracetest.Decode(t, tracetest.New(t).Trace(1))
 	r.Client = `=HYPERLINK("x")`
-	path := written(t, tracetest.Encode(r))
+	path := writtenTrace(t, tracetest.Encode(r))
 	stdout, _, _ := runTrace(t, "list", "--csv", path)
 	assert.Contains(t, stdout, `"'=HYPERLINK(""x"")"`)
 	stdout, _, _ = runTrace(t, "list", "--json", path)

@@ -1,4 +1,4 @@
-package tracecmd
+package verbs
 
 import (
 	"bytes"
@@ -60,7 +60,7 @@ func BenchmarkTracing(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			off := startServer(b, root, "PRUNER_URL=embedded")
 			on := startServer(b, root, "PRUNER_URL=embedded", "MCP_PRUNER_TRACE="+filepath.Join(b.TempDir(), "trace.jsonl"))
-			compare(b, off, on, bench.calls, bench.pause)
+			compareServers(b, off, on, bench.calls, bench.pause)
 		})
 	}
 	b.Run("least", func(b *testing.B) { compareReady(b, root, []toolCall{small}) })
@@ -79,7 +79,7 @@ func compareReady(b *testing.B, root string, calls []toolCall) {
 	require.NoError(b, err)
 	off := startProgram(b, self, root, readyFile+"=none")
 	on := startProgram(b, self, root, readyFile+"="+filepath.Join(b.TempDir(), "ready"))
-	compare(b, off, on, calls, 0)
+	compareServers(b, off, on, calls, 0)
 }
 
 // serveReady is that server: this test program, started again.
@@ -117,16 +117,16 @@ func (w readyFirst) Write(answer []byte) (int, error) {
 	return w.out.Write(answer)
 }
 
-// compare makes rounds of ten or more calls to each server, one right after the other,
+// compareServers makes rounds of ten or more calls to each server, one right after the other,
 // and reports what the second adds: to the median of each round and to the processor time
 // of a call.
-func compare(b *testing.B, off, on *server, calls []toolCall, pause time.Duration) {
-	servers := []*server{off, on}
+func compareServers(b *testing.B, off, on *tracedServer, calls []toolCall, pause time.Duration) {
+	servers := []*tracedServer{off, on}
 	block := slices.Repeat(calls, (9+len(calls))/len(calls))
 	var with, without, added []float64 // medians of the rounds, and their ratios
 	rounds := 0
 	for ; b.Loop(); rounds++ {
-		medians := make(map[*server]float64)
+		medians := make(map[*tracedServer]float64)
 		for _, s := range servers {
 			medians[s] = median(s.times(b, block, pause))
 		}
@@ -141,7 +141,7 @@ func compare(b *testing.B, off, on *server, calls []toolCall, pause time.Duratio
 	if len(added) == 0 {
 		return
 	}
-	processor := func(s *server) float64 {
+	processor := func(s *tracedServer) float64 {
 		used := s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
 		return float64(used.Microseconds()) / float64(rounds*len(block))
 	}
@@ -152,7 +152,7 @@ func compare(b *testing.B, off, on *server, calls []toolCall, pause time.Duratio
 }
 
 // times makes the calls, with a pause before each, and returns how long each took in µs.
-func (s *server) times(b *testing.B, calls []toolCall, pause time.Duration) []float64 {
+func (s *tracedServer) times(b *testing.B, calls []toolCall, pause time.Duration) []float64 {
 	times := make([]float64, 0, len(calls))
 	for n, call := range calls {
 		if pause > 0 {
