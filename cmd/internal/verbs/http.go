@@ -66,7 +66,7 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	logs := fsm.NewEventLogAs(format, p.Stderr, fsm.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
-	var s parts
+	var s openParts
 	if _, named := flags["root"]; err == nil && !named {
 		err = o.withoutRoot(&config)
 	}
@@ -94,8 +94,8 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	return command.OK
 }
 
-// parts are the parts of a server over HTTP.
-type parts struct {
+// openParts are the parts of a server over HTTP.
+type openParts struct {
 	handler  *httpserver.Handler
 	listener net.Listener
 	tools    *offered
@@ -103,14 +103,14 @@ type parts struct {
 }
 
 // close closes the parts, the last that was opened first.
-func (s parts) close() {
+func (s openParts) close() {
 	for _, c := range slices.Backward(s.closers) {
 		c()
 	}
 }
 
 // open opens the parts. After an error, too, close closes those that are open.
-func (o overHTTP) open(ctx context.Context, p command.Process, c settings.Settings, logs *fsm.EventLog) (s parts, err error) {
+func (o overHTTP) open(ctx context.Context, p command.Process, c settings.Settings, logs *fsm.EventLog) (s openParts, err error) {
 	warn := func(message string) {
 		logs.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": message}))
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/contextcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
@@ -25,7 +24,7 @@ import (
 // uninstallFirst returns what switches on again what context switched off in files that nobody has changed since, and ends the proxy.
 func uninstallFirst(p command.Process) func(c *cobra.Command, w io.Writer) error {
 	return func(c *cobra.Command, w io.Writer) error {
-		return errors.Join(contextcmd.UndoAll(p, w, true), stopProxies(c, p, w))
+		return errors.Join(undoContext(p, w, true), stopProxies(c, p, w))
 	}
 }
 
@@ -33,7 +32,7 @@ func uninstallFirst(p command.Process) func(c *cobra.Command, w io.Writer) error
 // out the servers that earlier versions added with the clients' own commands.
 func uninstallLast(p command.Process) func(c *cobra.Command, w io.Writer) error {
 	return func(c *cobra.Command, w io.Writer) error {
-		failed := contextcmd.UndoAll(p, w, false)
+		failed := undoContext(p, w, false)
 		dir, err := os.Getwd()
 		if err != nil {
 			return errors.Join(failed, err)

@@ -1,4 +1,4 @@
-package contextcmd
+package verbs
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// choice has the parts that one switch takes out of the prefix: one part, all of a server, or the tools of a feature.
-type choice struct {
+// contextChoice has the parts that one switch takes out of the prefix: one part, all of a server, or the tools of a feature.
+type contextChoice struct {
 	change.Off
 	parts []int // indexes of the report's parts
 }
 
 // choices groups the parts by the switch that takes them out. A server goes as a whole if no session used it.
-func (r *Report) choices() (list []choice) {
+func (r *contextReport) choices() (list []contextChoice) {
 	for i, p := range r.Parts {
 		thing := agent.Thing{Kind: string(p.Kind), Name: p.Name, Server: p.Server}
 		switch {
@@ -35,10 +35,10 @@ func (r *Report) choices() (list []choice) {
 		if s == nil {
 			continue
 		}
-		at := slices.IndexFunc(list, func(c choice) bool { return reflect.DeepEqual(c.Switch, *s) })
+		at := slices.IndexFunc(list, func(c contextChoice) bool { return reflect.DeepEqual(c.Switch, *s) })
 		if at < 0 {
 			at = len(list)
-			list = append(list, choice{Off: change.Off{Thing: thing, Switch: *s}})
+			list = append(list, contextChoice{Off: change.Off{Thing: thing, Switch: *s}})
 		}
 		list[at].parts = append(list[at].parts, i)
 		list[at].Tokens += p.Tokens
@@ -47,12 +47,12 @@ func (r *Report) choices() (list []choice) {
 }
 
 // used reports whether a session used a tool of a server.
-func (r *Report) used(server string) bool {
-	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Server == server && p.Used > 0 && p.Kind == sessions.ToolPart })
+func (r *contextReport) used(server string) bool {
+	return slices.ContainsFunc(r.Parts, func(p contextPart) bool { return p.Server == server && p.Used > 0 && p.Kind == sessions.ToolPart })
 }
 
 // judge decides which choices can go, each as a whole. A part that no switch takes out stays.
-func (r *Report) judge(use *sessions.PartUse) {
+func (r *contextReport) judge(use *sessions.PartUse) {
 	switched := map[int]bool{}
 	for _, c := range r.choices() {
 		var together []sessions.Part
@@ -82,13 +82,13 @@ func (r *Report) judge(use *sessions.PartUse) {
 
 // chosen returns the choices with the names, or all that can go if there are no names. wrong says of each name that cannot be
 // switched off, why.
-func (r *Report) chosen(names []string) (list []choice, wrong []string) {
+func (r *contextReport) chosen(names []string) (list []contextChoice, wrong []string) {
 	all := r.choices()
 	if len(names) == 0 {
-		return slices.DeleteFunc(all, func(c choice) bool { return !r.Parts[c.parts[0]].CanGo }), nil
+		return slices.DeleteFunc(all, func(c contextChoice) bool { return !r.Parts[c.parts[0]].CanGo }), nil
 	}
 	for _, name := range names {
-		at := slices.IndexFunc(all, func(c choice) bool {
+		at := slices.IndexFunc(all, func(c contextChoice) bool {
 			return c.Name == name || slices.ContainsFunc(c.parts, func(i int) bool { return r.Parts[i].Name == name })
 		})
 		if at < 0 {
@@ -99,15 +99,15 @@ func (r *Report) chosen(names []string) (list []choice, wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("%s: %s", name, why))
 			continue
 		}
-		if !slices.ContainsFunc(list, func(c choice) bool { return reflect.DeepEqual(c.Switch, all[at].Switch) }) {
+		if !slices.ContainsFunc(list, func(c contextChoice) bool { return reflect.DeepEqual(c.Switch, all[at].Switch) }) {
 			list = append(list, all[at])
 		}
 	}
 	return list, wrong
 }
 
-func (r *Report) unknown(name string) string {
-	at := slices.IndexFunc(r.Parts, func(p Part) bool { return p.Name == name || p.Server == name })
+func (r *contextReport) unknown(name string) string {
+	at := slices.IndexFunc(r.Parts, func(p contextPart) bool { return p.Name == name || p.Server == name })
 	if at < 0 {
 		return "the prefix has no part of this name"
 	}
@@ -115,7 +115,7 @@ func (r *Report) unknown(name string) string {
 }
 
 // barred returns why a choice is never switched off, though its user names it.
-func (r *Report) barred(c choice) string {
+func (r *contextReport) barred(c contextChoice) string {
 	for _, i := range c.parts {
 		p := r.Parts[i]
 		switch {

@@ -1,4 +1,4 @@
-package contextcmd
+package verbs
 
 import (
 	"cmp"
@@ -15,14 +15,14 @@ import (
 // shownTokens is the size from which the table shows a part by itself.
 const shownTokens = 100
 
-// group has the rows that the table shows under one heading.
-type group struct {
+// contextGroup has the rows that the table shows under one heading.
+type contextGroup struct {
 	title string
-	parts []Part
+	parts []contextPart
 }
 
 // groups returns the parts by kind, those of MCP servers and plugins by server.
-func (r *Report) groups() (list []group) {
+func (r *contextReport) groups() (list []contextGroup) {
 	titles := map[sessions.PartKind]string{sessions.SystemPart: "system prompt", sessions.ToolPart: "tools", sessions.MemoryPart: "memory files", sessions.SkillPart: "skills",
 		sessions.AgentPart: "agents", sessions.OtherPart: "the rest"}
 	at := map[string]int{}
@@ -35,21 +35,21 @@ func (r *Report) groups() (list []group) {
 		if !known {
 			i = len(list)
 			at[title] = i
-			list = append(list, group{title: title})
+			list = append(list, contextGroup{title: title})
 		}
 		list[i].parts = append(list[i].parts, p)
 	}
 	return list
 }
 
-func (g group) tokens() (sum int) {
+func (g contextGroup) tokens() (sum int) {
 	for _, p := range g.parts {
 		sum += p.Tokens
 	}
 	return sum
 }
 
-func (r *Report) writeText(w io.Writer) error {
+func (r *contextReport) writeText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s sends %s tokens before your first word", strings.TrimSpace(r.client.Title+" "+r.Version), thousands(r.Tokens))
 	if r.BillPct > 0 {
@@ -74,7 +74,7 @@ func (r *Report) writeText(w io.Writer) error {
 }
 
 // table writes the parts with their size and use. Small ones that cannot go by themselves stand together.
-func (r *Report) table(b *strings.Builder) {
+func (r *contextReport) table(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "tokens\tshare\tof the bill\tused in\t\t ")
 	for _, g := range r.groups() {
@@ -89,8 +89,8 @@ func (r *Report) table(b *strings.Builder) {
 	_ = t.Flush() // writes to memory
 }
 
-func (r *Report) rows(t io.Writer, list []Part) {
-	list = slices.SortedFunc(slices.Values(list), func(a, b Part) int { return cmp.Compare(b.Tokens, a.Tokens) })
+func (r *contextReport) rows(t io.Writer, list []contextPart) {
+	list = slices.SortedFunc(slices.Values(list), func(a, b contextPart) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	few, sum := 0, 0
 	for _, p := range list {
 		if p.Tokens < shownTokens {
@@ -114,14 +114,14 @@ func (r *Report) rows(t io.Writer, list []Part) {
 }
 
 // bill writes a share of the bill, nothing if it is not known.
-func (r *Report) bill(pct float64) string {
+func (r *contextReport) bill(pct float64) string {
 	if r.BillPct == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%.1f %%", pct)
 }
 
-func (p Part) use() string {
+func (p contextPart) use() string {
 	if p.Seen == 0 || p.Kind == sessions.SystemPart || p.Kind == sessions.MemoryPart {
 		return ""
 	}
@@ -129,7 +129,7 @@ func (p Part) use() string {
 }
 
 // advise names what could go.
-func (r *Report) advise(b *strings.Builder) {
+func (r *contextReport) advise(b *strings.Builder) {
 	var names []string
 	sum := 0
 	for _, p := range r.Parts {
@@ -150,7 +150,7 @@ func (r *Report) advise(b *strings.Builder) {
 }
 
 // compared says what --apply did.
-func (r *Report) compared(b *strings.Builder) {
+func (r *contextReport) compared(b *strings.Builder) {
 	a := r.After
 	switch {
 	case len(a.Off) > 0:

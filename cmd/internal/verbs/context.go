@@ -1,5 +1,4 @@
-// Package contextcmd implements the verb context.
-package contextcmd
+package verbs
 
 import (
 	"context"
@@ -14,7 +13,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-const help = `Starts the client once, headless, in this folder with your own configuration, and with a
+const contextHelp = `Starts the client once, headless, in this folder with your own configuration, and with a
 stand-in on this machine in place of its model's API. Shows the parts of the request with
 which every session begins, how many of your sessions of the last 90 days used each, and
 what could go. --apply switches that off by the client's own settings, measures again, and
@@ -22,14 +21,14 @@ takes back what had no effect; --undo restores the settings. No model is asked, 
 history. The client's MCP servers and session hooks do start, as at any start; they are
 named before. docs/CONTEXT.md explains the table.`
 
-// Command returns the verb context.
-func Command(p command.Process) *cobra.Command {
-	o := options{Process: p}
-	names := agent.Names(Clients())
+// contextCommand returns the verb context.
+func contextCommand(p command.Process) *cobra.Command {
+	o := contextOptions{Process: p}
+	names := agent.Names(contextClients())
 	c := &cobra.Command{
 		Use:   "context CLIENT [--apply [NAME...]]",
 		Short: "Show what a client sends before your first word, and what of it you never use",
-		Long:  help,
+		Long:  contextHelp,
 		Example: `  mcp-pruner context claude
   mcp-pruner context codex --json --no-servers
   mcp-pruner context claude --apply
@@ -70,12 +69,12 @@ func Command(p command.Process) *cobra.Command {
 	return command.EndsItself(c)
 }
 
-// Clients are the clients whose prefix can be shown.
-func Clients() []*agent.Client {
+// contextClients are the clients whose prefix can be shown.
+func contextClients() []*agent.Client {
 	return agent.With(func(c *agent.Client) bool { return c.Prefix != nil })
 }
 
-func (o options) run(ctx context.Context) error {
+func (o contextOptions) run(ctx context.Context) error {
 	if o.back {
 		return o.undo()
 	}

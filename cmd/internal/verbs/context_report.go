@@ -1,4 +1,4 @@
-package contextcmd
+package verbs
 
 import (
 	"bytes"
@@ -12,17 +12,17 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
-// Report is the output of the verb. Its JSON is a contract (SPEC part J).
-type Report struct {
-	Client   string  `json:"client"`
-	Version  string  `json:"version,omitempty"`
-	Model    string  `json:"model,omitempty"`
-	Tokens   int     `json:"tokens"`
-	Complete bool    `json:"complete"` // false: not the request for a model's turn, but the best that the client sent in time
-	Sessions int     `json:"sessions"` // whose use was counted
-	BillPct  float64 `json:"bill_pct"` // of those sessions' bill, for the prefix; 0: not known
-	Parts    []Part  `json:"parts"`
-	After    *After  `json:"after,omitempty"`
+// contextReport is the output of the verb. Its JSON is a contract (SPEC part J).
+type contextReport struct {
+	Client   string        `json:"client"`
+	Version  string        `json:"version,omitempty"`
+	Model    string        `json:"model,omitempty"`
+	Tokens   int           `json:"tokens"`
+	Complete bool          `json:"complete"` // false: not the request for a model's turn, but the best that the client sent in time
+	Sessions int           `json:"sessions"` // whose use was counted
+	BillPct  float64       `json:"bill_pct"` // of those sessions' bill, for the prefix; 0: not known
+	Parts    []contextPart `json:"parts"`
+	After    *contextAfter `json:"after,omitempty"`
 
 	// FirstCall is the first prompt of the user's newest session in tokens, as the vendor counted them, with the user's first words; 0: not known.
 	FirstCall int `json:"first_call_tokens,omitempty"`
@@ -30,18 +30,18 @@ type Report struct {
 	client *agent.Client
 }
 
-// Part is one part of the prefix.
-type Part struct {
+// contextPart is one part of the prefix.
+type contextPart struct {
 	sessions.PartVerdict
 	SharePct float64         `json:"share_pct"`
 	BillPct  float64         `json:"bill_pct"` // of the sessions' bill, if the part had this share of each prefix
 	Sections []parts.Section `json:"sections,omitempty"`
 }
 
-func round(pct float64) float64 { return float64(int(100*pct+0.5)) / 100 }
+func roundPercent(pct float64) float64 { return float64(int(100*pct+0.5)) / 100 }
 
 // keep leaves the report in the state directory, for the tab of `mcp-pruner view`. It has names and sizes, no texts.
-func (r *Report) keep(lookup func(string) (string, bool)) error {
+func (r *contextReport) keep(lookup func(string) (string, bool)) error {
 	dir, err := statedir.Find(lookup)
 	if err != nil {
 		return nil // nobody would look for it there
@@ -53,15 +53,15 @@ func (r *Report) keep(lookup func(string) (string, bool)) error {
 	return replace.File{Path: statedir.PrefixReport(dir, r.Client)}.Write(text.Bytes())
 }
 
-func (r *Report) writeJSON(w io.Writer) error {
+func (r *contextReport) writeJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
 
-// After is the prefix after a change.
-type After struct {
+// contextAfter is the prefix after a change.
+type contextAfter struct {
 	Tokens  int             `json:"tokens"`
 	Parts   []sessions.Part `json:"parts"`
 	File    string          `json:"file"`

@@ -1,4 +1,4 @@
-package contextcmd
+package verbs
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
-// options are the checked command-line options.
-type options struct {
+// contextOptions are the checked command-line options.
+type contextOptions struct {
 	command.Process
 	capture.Project
 	json      bool
@@ -30,15 +30,15 @@ type options struct {
 	names     []string // of what is switched off
 }
 
-// seen is a prefix with the client's version.
-type seen struct {
+// contextSeen is a prefix with the client's version.
+type contextSeen struct {
 	parts.Prefix
 	version  string
 	complete bool
 }
 
 // check refuses options that do not go together.
-func (o options) check() error {
+func (o contextOptions) check() error {
 	switch {
 	case len(o.names) > 0 && !o.off:
 		return command.Usagef("%q is a name for --apply", o.names[0])
@@ -53,31 +53,31 @@ func (o options) check() error {
 }
 
 // look returns the prefix of a recorded request, or of one that the client is started for.
-func (o options) look(ctx context.Context) (seen, error) {
+func (o contextOptions) look(ctx context.Context) (contextSeen, error) {
 	if o.from != "" {
-		request, err := recorded(o.Stdin, o.from)
+		request, err := recordedRequest(o.Stdin, o.from)
 		if err != nil {
-			return seen{}, err
+			return contextSeen{}, err
 		}
 		p, err := parts.Of(o.Client, request, o.Servers(), "")
-		return seen{p, "", true}, err
+		return contextSeen{p, "", true}, err
 	}
 	if err := o.Reachable(); err != nil {
-		return seen{}, err
+		return contextSeen{}, err
 	}
 	if !o.trust {
 		if err := o.Trusted(); err != nil {
-			return seen{}, err
+			return contextSeen{}, err
 		}
 	}
 	return o.start(ctx)
 }
 
 // start starts the client after it said what else that starts.
-func (o options) start(ctx context.Context) (seen, error) {
+func (o contextOptions) start(ctx context.Context) (contextSeen, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return seen{}, err
+		return contextSeen{}, err
 	}
 	starts := o.Starts()
 	if o.noServers {
@@ -88,18 +88,18 @@ func (o options) start(ctx context.Context) (seen, error) {
 		Client: o.Client, Folder: o.Folder, Env: o.Env, Keeper: []string{self, keeper.Verb}, NoServers: o.noServers,
 	})
 	if err != nil {
-		return seen{}, err
+		return contextSeen{}, err
 	}
 	if o.save != "" {
 		if err := got.Request.Save(o.save); err != nil {
-			return seen{}, err
+			return contextSeen{}, err
 		}
 	}
 	p, err := parts.Of(o.Client, got.Request, o.Servers(), got.Prompt)
-	return seen{p, got.Version, got.Complete}, err
+	return contextSeen{p, got.Version, got.Complete}, err
 }
 
-func recorded(stdin io.Reader, path string) (parts.Request, error) {
+func recordedRequest(stdin io.Reader, path string) (parts.Request, error) {
 	read := func() ([]byte, error) { return os.ReadFile(path) }
 	if path == "-" {
 		read = func() ([]byte, error) { return io.ReadAll(stdin) }
@@ -116,7 +116,7 @@ func recorded(stdin io.Reader, path string) (parts.Request, error) {
 }
 
 // report judges the parts of a prefix by the user's own sessions.
-func (o options) report(ctx context.Context, s seen) (*Report, error) {
+func (o contextOptions) report(ctx context.Context, s contextSeen) (*contextReport, error) {
 	lookIn := usage.Options{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()}
 	if o.own {
 		lookIn.Folder = o.Folder
@@ -130,12 +130,12 @@ func (o options) report(ctx context.Context, s seen) (*Report, error) {
 		judged[i] = p.Part
 		judged[i].Decided = o.Decided(p.Part)
 	}
-	r := &Report{Client: o.Client.Name, Version: s.version, Model: s.Model, Tokens: s.Tokens, Complete: s.complete,
-		Sessions: used.Sessions(), BillPct: round(100 * used.Share), client: o.Client}
+	r := &contextReport{Client: o.Client.Name, Version: s.version, Model: s.Model, Tokens: s.Tokens, Complete: s.complete,
+		Sessions: used.Sessions(), BillPct: roundPercent(100 * used.Share), client: o.Client}
 	r.FirstCall, _ = usage.First(ctx, lookIn)
 	for i, v := range sessions.Judge(judged, used.PartUse) {
 		share := 100 * float64(v.Tokens) / float64(max(s.Tokens, 1))
-		r.Parts = append(r.Parts, Part{v, round(share), round(share * used.Share), s.Parts[i].Sections})
+		r.Parts = append(r.Parts, contextPart{v, roundPercent(share), roundPercent(share * used.Share), s.Parts[i].Sections})
 	}
 	r.judge(used.PartUse)
 	return r, nil

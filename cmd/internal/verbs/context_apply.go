@@ -1,4 +1,4 @@
-package contextcmd
+package verbs
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 )
 
 // target returns the file that is changed: the user's, or the project's that is the user's alone.
-func (o options) target(own bool) (change.Target, error) {
+func (o contextOptions) target(own bool) (change.Target, error) {
 	t := change.Target{Client: o.Client.Name, Now: time.Now()}
 	files, err := setup.Home{Lookup: o.Project.Lookup}.Files(o.Client.Name)
 	if err != nil {
@@ -40,7 +40,7 @@ func (o options) target(own bool) (change.Target, error) {
 }
 
 // apply switches off the parts that can go, or those with the names, and measures again.
-func (o options) apply(ctx context.Context, r *Report) error {
+func (o contextOptions) apply(ctx context.Context, r *contextReport) error {
 	t, err := o.target(o.own)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (o options) apply(ctx context.Context, r *Report) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Path, err)
 	}
-	r.After = &After{Tokens: r.Tokens, File: t.Path, Off: []string{}}
+	r.After = &contextAfter{Tokens: r.Tokens, File: t.Path, Off: []string{}}
 	for _, f := range refused {
 		r.After.Left = append(r.After.Left, fmt.Sprintf("%s: %v", f.Name, f.Why))
 	}
@@ -83,7 +83,7 @@ func errIncomplete(complete bool) error {
 }
 
 // compare takes back the switches without effect.
-func (r *Report) compare(t change.Target, done []change.Off, after seen) error {
+func (r *contextReport) compare(t change.Target, done []change.Off, after contextSeen) error {
 	r.After.Tokens = after.Tokens
 	for _, p := range after.Parts {
 		r.After.Parts = append(r.After.Parts, p.Part)
@@ -104,7 +104,7 @@ func (r *Report) compare(t change.Target, done []change.Off, after seen) error {
 }
 
 // undo switches the parts on again that are off in the user's file and in the project's.
-func (o options) undo() error {
+func (o contextOptions) undo() error {
 	found := false
 	for _, own := range []bool{false, true} {
 		if own && o.Client.Prefix.Own == "" {
@@ -147,15 +147,15 @@ func undoIn(w io.Writer, t change.Target) (undone bool, err error) {
 	return true, err
 }
 
-// UndoAll switches the parts on again that are off in any file of any client, those of projects among them; with untouched, only in files that
+// undoContext switches the parts on again that are off in any file of any client, those of projects among them; with untouched, only in files that
 // nobody has changed since.
-func UndoAll(p command.Process, w io.Writer, untouched bool) (failed error) {
+func undoContext(p command.Process, w io.Writer, untouched bool) (failed error) {
 	dir, err := statedir.Find(p.Lookup)
 	if err != nil {
 		return nil //nolint:nilerr // there can be no note
 	}
 	for _, n := range change.Notes(dir) {
-		o := options{Process: p, Project: capture.Project{Client: agent.Named(n.Client), Folder: n.Folder, Lookup: p.Lookup}}
+		o := contextOptions{Process: p, Project: capture.Project{Client: agent.Named(n.Client), Folder: n.Folder, Lookup: p.Lookup}}
 		if o.Client.Prefix == nil {
 			continue // a note of another version
 		}
