@@ -14,7 +14,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/fsmcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/keyscmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
@@ -36,7 +35,7 @@ func Root(p command.Process) *cobra.Command {
 	group(root, forYou, initcmd.Command(p), tryCommand(p), gainCommand(p), viewcmd.Command(p), replayCommand(p), contextCommand(p),
 		pruneCommand(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
 	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keyscmd.Command(p))
-	root.AddCommand(gcCommand(p, buildVersion()), traceCommand(p), recoverCommand(p), hook.PauseCommand(p), prunerCommand(p), storecmd.Command(p), fsmcmd.Command(p),
+	root.AddCommand(gcCommand(p, buildVersion()), traceCommand(p), recoverCommand(p), hook.PauseCommand(p), prunerCommand(p), storecmd.Command(p), fsmCommand(p),
 		hook.Command(p), statusCommand(p))
 	root.SetUsageTemplate(ungrouped.ReplaceAllString(root.UsageTemplate(), ""))
 	command.Completions(root)

@@ -1,4 +1,4 @@
-package fsmcmd
+package verbs
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
-// tables writes columns for a terminal.
-func tables(out io.Writer, all []fsm.Table) {
+// writeTables writes columns for a terminal.
+func writeTables(out io.Writer, all []fsm.Table) {
 	for i, t := range all {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "%s (hash %s), starts in %s, ends in %s\n\n", t.Name, t.Hash(), t.Initial, joined(t.Terminal, ", "))
+		fmt.Fprintf(out, "%s (hash %s), starts in %s, ends in %s\n\n", t.Name, t.Hash(), t.Initial, joinedStates(t.Terminal, ", "))
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "ROW\tFROM\tTRIGGER\tTO\tEVENTS\tMETADATA")
 		for _, r := range t.Rows {
@@ -28,8 +28,8 @@ func tables(out io.Writer, all []fsm.Table) {
 	}
 }
 
-// jsons writes one table as an object, several as a list.
-func jsons(out io.Writer, all []fsm.Table) {
+// writeTablesJSON writes one table as an object, several as a list.
+func writeTablesJSON(out io.Writer, all []fsm.Table) {
 	if len(all) == 1 {
 		_, _ = out.Write(trace.EncodeTable(all[0]))
 		return
@@ -44,32 +44,32 @@ func jsons(out io.Writer, all []fsm.Table) {
 	fmt.Fprint(out, "\n]\n")
 }
 
-// mermaid writes a state diagram. A colon ends a state's id in Mermaid, so the
+// writeMermaid writes a state diagram. A colon ends a state's id in Mermaid, so the
 // ids are names without the machine's prefix, and the states' own names are
 // their labels.
-func mermaid(out io.Writer, t fsm.Table) {
+func writeMermaid(out io.Writer, t fsm.Table) {
 	fmt.Fprintln(out, "stateDiagram-v2")
-	for _, s := range states(t) {
-		fmt.Fprintf(out, "    state \"%s\" as %s\n", label(s), id(s))
+	for _, s := range statesOf(t) {
+		fmt.Fprintf(out, "    state \"%s\" as %s\n", stateLabel(s), stateID(s))
 	}
-	fmt.Fprintf(out, "    [*] --> %s\n", id(t.Initial))
+	fmt.Fprintf(out, "    [*] --> %s\n", stateID(t.Initial))
 	for _, r := range t.Rows {
-		fmt.Fprintf(out, "    %s --> %s : %s (%s)\n", id(r.From), id(r.To), r.Trigger, r.Spec)
+		fmt.Fprintf(out, "    %s --> %s : %s (%s)\n", stateID(r.From), stateID(r.To), r.Trigger, r.Spec)
 	}
 	for _, s := range t.Terminal {
-		fmt.Fprintf(out, "    %s --> [*]\n", id(s))
+		fmt.Fprintf(out, "    %s --> [*]\n", stateID(s))
 	}
 }
 
-// dot writes a graph.
-func dot(out io.Writer, t fsm.Table) {
+// writeDot writes a graph.
+func writeDot(out io.Writer, t fsm.Table) {
 	fmt.Fprintf(out, "digraph %q {\n\trankdir=TB;\n\tnode [shape=box, style=rounded, fontname=\"sans-serif\"];\n\tedge [fontname=\"sans-serif\", fontsize=10];\n", t.Name)
-	for _, s := range states(t) {
+	for _, s := range statesOf(t) {
 		more := ""
 		if slices.Contains(t.Terminal, s) {
 			more = ", peripheries=2"
 		}
-		fmt.Fprintf(out, "\t%q [label=%q%s];\n", s, label(s), more)
+		fmt.Fprintf(out, "\t%q [label=%q%s];\n", s, stateLabel(s), more)
 	}
 	for _, r := range t.Rows {
 		fmt.Fprintf(out, "\t%q -> %q [label=\"%s\\n%s\"];\n", r.From, r.To, r.Trigger, r.Spec)
@@ -77,8 +77,8 @@ func dot(out io.Writer, t fsm.Table) {
 	fmt.Fprintln(out, "}")
 }
 
-// docs writes docs/STATES.md.
-func docs(out io.Writer, all []fsm.Table) {
+// writeStatesPage writes docs/STATES.md.
+func writeStatesPage(out io.Writer, all []fsm.Table) {
 	fmt.Fprint(out, `# The state machines
 
 Made by `+"`mcp-pruner fsm --format docs`"+` (`+"`make docs`"+`) from the tables in `+"`fsm/`"+`; not to be edited. The column "row" cites the design:
@@ -86,25 +86,25 @@ T its Transitions, E its Error Handling, A and B the contract's additions. A fie
 the state; all others are fixed. A trace (`+"`docs/AUDIT.md`"+`) names the table its records were made by with the table's hash.
 `)
 	for _, t := range all {
-		fmt.Fprintf(out, "\n## %s\n\nHash `%s`. Starts in `%s`, ends in %s.\n\n```mermaid\n", t.Name, t.Hash(), t.Initial, "`"+joined(t.Terminal, "`, `")+"`")
-		mermaid(out, t)
+		fmt.Fprintf(out, "\n## %s\n\nHash `%s`. Starts in `%s`, ends in %s.\n\n```mermaid\n", t.Name, t.Hash(), t.Initial, "`"+joinedStates(t.Terminal, "`, `")+"`")
+		writeMermaid(out, t)
 		fmt.Fprint(out, "```\n\n| row | from | trigger | to | events | metadata |\n|---|---|---|---|---|---|\n")
 		for _, r := range t.Rows {
-			fmt.Fprintf(out, "| %s | `%s` | `%s` | `%s` | %s | %s |\n", r.Spec, r.From, r.Trigger, r.To, code(r.Events), code(r.Sets))
+			fmt.Fprintf(out, "| %s | `%s` | `%s` | `%s` | %s | %s |\n", r.Spec, r.From, r.Trigger, r.To, asCode(r.Events), asCode(r.Sets))
 		}
 	}
 }
 
-func code(words string) string {
+func asCode(words string) string {
 	if words == "" {
 		return ""
 	}
 	return "`" + strings.Join(strings.Fields(words), "` `") + "`"
 }
 
-// states lists the states of a table in the order of their first mention, the
+// statesOf lists the states of a table in the order of their first mention, the
 // one that stands for all others among them.
-func states(t fsm.Table) []fsm.State {
+func statesOf(t fsm.Table) []fsm.State {
 	var all []fsm.State
 	seen := map[fsm.State]bool{}
 	for _, r := range t.Rows {
@@ -118,24 +118,24 @@ func states(t fsm.Table) []fsm.State {
 	return all
 }
 
-func label(s fsm.State) string {
-	if isAny(s) {
+func stateLabel(s fsm.State) string {
+	if isAnyState(s) {
 		return "every state that is not an end"
 	}
 	return string(s)
 }
 
-func id(s fsm.State) string {
-	if isAny(s) {
+func stateID(s fsm.State) string {
+	if isAnyState(s) {
 		return "any_state"
 	}
 	_, name, _ := strings.Cut(string(s), ":")
 	return name
 }
 
-func isAny(s fsm.State) bool { return strings.HasSuffix(string(s), ":*") }
+func isAnyState(s fsm.State) bool { return strings.HasSuffix(string(s), ":*") }
 
-func joined(states []fsm.State, by string) string {
+func joinedStates(states []fsm.State, by string) string {
 	var all []string
 	for _, s := range states {
 		all = append(all, string(s))

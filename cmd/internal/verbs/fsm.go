@@ -1,5 +1,4 @@
-// Package fsmcmd is `mcp-pruner fsm`: the state machines as they are compiled in.
-package fsmcmd
+package verbs
 
 import (
 	"bytes"
@@ -13,19 +12,19 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
-var formats = map[string]func(io.Writer, []fsm.Table){
-	"table": tables, "mermaid": of1(mermaid), "dot": of1(dot), "json": jsons, "docs": docs,
+var fsmFormats = map[string]func(io.Writer, []fsm.Table){
+	"table": writeTables, "mermaid": ofOne(writeMermaid), "dot": ofOne(writeDot), "json": writeTablesJSON, "docs": writeStatesPage,
 }
 
-// diagrams are of one machine: what draws them takes one to a file.
-var diagrams = []string{"mermaid", "dot"}
+// fsmDiagrams are of one machine: what draws them takes one to a file.
+var fsmDiagrams = []string{"mermaid", "dot"}
 
-func of1(diagram func(io.Writer, fsm.Table)) func(io.Writer, []fsm.Table) {
+func ofOne(diagram func(io.Writer, fsm.Table)) func(io.Writer, []fsm.Table) {
 	return func(out io.Writer, chosen []fsm.Table) { diagram(out, chosen[0]) }
 }
 
-// Command is the verb.
-func Command(p command.Process) *cobra.Command {
+// fsmCommand is the verb.
+func fsmCommand(p command.Process) *cobra.Command {
 	machine, format := "", "table"
 	c := &cobra.Command{
 		Use:   "fsm",
@@ -39,36 +38,36 @@ hash that traces name the table by; docs, the page docs/STATES.md.`,
   mcp-pruner fsm --machine run --format dot | dot -Tsvg > run.svg`,
 		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			chosen, err := choose(machine, format)
+			chosen, err := chosenTables(machine, format)
 			if err != nil {
 				return err
 			}
 			var page bytes.Buffer
-			formats[format](&page, chosen)
+			fsmFormats[format](&page, chosen)
 			_, err = p.Stdout.Write(page.Bytes())
 			return err
 		},
 	}
-	all := names(fsm.Tables())
+	all := tableNames(fsm.Tables())
 	c.Flags().Var(command.Choice(&machine, all...), "machine", "one of "+strings.Join(all, ", ")+" (default: all)")
 	c.Flags().Var(command.Choice(&format, "table", "mermaid", "dot", "json", "docs"), "format", "of the output")
 	return c
 }
 
-// choose returns the tables to print.
-func choose(machine, format string) ([]fsm.Table, error) {
+// chosenTables returns the tables to print.
+func chosenTables(machine, format string) ([]fsm.Table, error) {
 	all := fsm.Tables()
 	switch {
 	case machine != "":
-		i := slices.Index(names(all), machine)
+		i := slices.Index(tableNames(all), machine)
 		return all[i : i+1], nil
-	case slices.Contains(diagrams, format):
-		return nil, command.Usagef("a diagram is of one machine: choose it with --machine (%s)", strings.Join(names(all), ", "))
+	case slices.Contains(fsmDiagrams, format):
+		return nil, command.Usagef("a diagram is of one machine: choose it with --machine (%s)", strings.Join(tableNames(all), ", "))
 	}
 	return all, nil
 }
 
-func names(tables []fsm.Table) []string {
+func tableNames(tables []fsm.Table) []string {
 	var all []string
 	for _, t := range tables {
 		all = append(all, t.Name)

@@ -1,4 +1,4 @@
-package fsmcmd
+package verbs
 
 import (
 	"bytes"
@@ -16,18 +16,18 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
-func run(t *testing.T, want int, args ...string) (stdout, stderr string) {
+func runFSM(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
 	p := command.Process{Args: args, Stdout: &out, Stderr: &err}
-	require.Equal(t, want, command.Verb(t.Context(), Command(p), p), "%s", err.String())
+	require.Equal(t, want, command.Verb(t.Context(), fsmCommand(p), p), "%s", err.String())
 	return out.String(), err.String()
 }
 
 func TestStatesPageIsUpToDate(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/STATES.md")
+	page, err := os.ReadFile("../../../docs/STATES.md")
 	require.NoError(t, err)
-	made, _ := run(t, command.OK, "--format", "docs")
+	made, _ := runFSM(t, command.OK, "--format", "docs")
 	assert.True(t, made == string(page), "docs/STATES.md is stale: run make docs")
 }
 
@@ -35,7 +35,7 @@ func TestStatesPageIsUpToDate(t *testing.T) {
 // transition names has to be declared, or its label is lost.
 func TestMermaidIdsAreDeclaredAndPlain(t *testing.T) {
 	for _, table := range fsm.Tables() {
-		out, _ := run(t, command.OK, "--machine", table.Name, "--format", "mermaid")
+		out, _ := runFSM(t, command.OK, "--machine", table.Name, "--format", "mermaid")
 		declared := map[string]bool{"[*]": true}
 		for _, m := range regexp.MustCompile(`(?m)^    state "([^"]+)" as (\w+)$`).FindAllStringSubmatch(out, -1) {
 			assert.False(t, declared[m[2]], "%s twice", m[2])
@@ -60,7 +60,7 @@ func TestDotIsReadByGraphviz(t *testing.T) {
 		t.Log("dot is not installed: its reading of the graphs was not checked")
 	}
 	for _, table := range fsm.Tables() {
-		out, _ := run(t, command.OK, "--format", "dot", "--machine", table.Name)
+		out, _ := runFSM(t, command.OK, "--format", "dot", "--machine", table.Name)
 		for _, r := range table.Rows {
 			assert.Contains(t, out, `"`+string(r.From)+`" -> "`+string(r.To)+`" [label="`+string(r.Trigger)+`\n`+r.Spec+`"]`)
 		}
@@ -77,15 +77,15 @@ func TestDotIsReadByGraphviz(t *testing.T) {
 // No program that draws takes several diagrams in one file.
 func TestADiagramIsOfOneMachine(t *testing.T) {
 	for _, format := range []string{"mermaid", "dot"} {
-		out, err := run(t, command.Usage, "--format", format)
+		out, err := runFSM(t, command.Usage, "--format", format)
 		assert.Empty(t, out)
-		assert.Contains(t, err, "a diagram is of one machine: choose it with --machine ("+strings.Join(names(fsm.Tables()), ", ")+")")
+		assert.Contains(t, err, "a diagram is of one machine: choose it with --machine ("+strings.Join(tableNames(fsm.Tables()), ", ")+")")
 	}
 }
 
 func TestJSONIsTheTable(t *testing.T) {
 	for _, table := range fsm.Tables() {
-		out, _ := run(t, command.OK, "--format", "json", "--machine", table.Name)
+		out, _ := runFSM(t, command.OK, "--format", "json", "--machine", table.Name)
 		var back struct {
 			Hash string
 			Rows []struct{ From, Trigger, To, Row, Events, Sets string }
@@ -98,14 +98,14 @@ func TestJSONIsTheTable(t *testing.T) {
 				[]string{back.Rows[i].From, back.Rows[i].Trigger, back.Rows[i].To, back.Rows[i].Row, back.Rows[i].Events, back.Rows[i].Sets})
 		}
 	}
-	out, _ := run(t, command.OK, "--format", "json")
+	out, _ := runFSM(t, command.OK, "--format", "json")
 	var all []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &all))
 	assert.Len(t, all, len(fsm.Tables()))
 }
 
 func TestTheTableNamesEveryRow(t *testing.T) {
-	out, _ := run(t, command.OK)
+	out, _ := runFSM(t, command.OK)
 	for _, table := range fsm.Tables() {
 		assert.Contains(t, out, table.Name+" (hash "+table.Hash()+")")
 		for _, r := range table.Rows {
@@ -114,14 +114,14 @@ func TestTheTableNamesEveryRow(t *testing.T) {
 	}
 }
 
-func TestWrongUseIsSaid(t *testing.T) {
-	_, err := run(t, command.Usage, "--machine", "tea")
-	known := strings.Join(names(fsm.Tables()), ", ")
-	assert.Contains(t, err, `invalid argument "tea" for "--machine" flag: want `+command.Or(names(fsm.Tables())))
-	_, err = run(t, command.Usage, "--format", "xml")
+func TestWrongUseOfFSM(t *testing.T) {
+	_, err := runFSM(t, command.Usage, "--machine", "tea")
+	known := strings.Join(tableNames(fsm.Tables()), ", ")
+	assert.Contains(t, err, `invalid argument "tea" for "--machine" flag: want `+command.Or(tableNames(fsm.Tables())))
+	_, err = runFSM(t, command.Usage, "--format", "xml")
 	assert.Contains(t, err, `want table, mermaid, dot, json or docs`)
-	_, err = run(t, command.Usage, "request")
+	_, err = runFSM(t, command.Usage, "request")
 	assert.Contains(t, err, `there is no argument "request"`)
-	out, _ := run(t, command.OK, "--help")
+	out, _ := runFSM(t, command.OK, "--help")
 	assert.Contains(t, out, "one of "+known+" (default: all)")
 }
