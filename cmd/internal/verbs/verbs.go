@@ -17,7 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/keyscmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/viewcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
@@ -35,7 +34,7 @@ func Root(p command.Process) *cobra.Command {
 	group(root, forYou, initcmd.Command(p), tryCommand(p), gainCommand(p), viewcmd.Command(p), replayCommand(p), contextCommand(p),
 		pruneCommand(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
 	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keyscmd.Command(p))
-	root.AddCommand(gcCommand(p, buildVersion()), traceCommand(p), recoverCommand(p), hook.PauseCommand(p), prunerCommand(p), storecmd.Command(p), fsmCommand(p),
+	root.AddCommand(gcCommand(p, buildVersion()), traceCommand(p), recoverCommand(p), hook.PauseCommand(p), prunerCommand(p), storeCommand(p), fsmCommand(p),
 		hook.Command(p), statusCommand(p))
 	root.SetUsageTemplate(ungrouped.ReplaceAllString(root.UsageTemplate(), ""))
 	command.Completions(root)

@@ -1,4 +1,4 @@
-package storecmd_test
+package verbs
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/storecmd"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
@@ -20,24 +19,24 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
-// run runs the verb with MCP_PRUNER_STORE.
-func run(t *testing.T, store string, args ...string) (code int, stdout, stderr string) {
+// runStore runs the verb with MCP_PRUNER_STORE.
+func runStore(t *testing.T, store string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return runWith(t, []string{"MCP_PRUNER_STORE=" + store}, args...)
+	return runStoreWith(t, []string{"MCP_PRUNER_STORE=" + store}, args...)
 }
 
-func runWith(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+func runStoreWith(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	p := command.Process{Args: args, Env: env, Stdout: &out, Stderr: &errs}
-	code = command.Execute(t.Context(), storecmd.Command(p), p)
+	code = command.Execute(t.Context(), storeCommand(p), p)
 	return code, out.String(), errs.String()
 }
 
-// requireRun is run of what succeeds. It returns what was printed.
-func requireRun(t *testing.T, store string, args ...string) string {
+// requireStore is run of what succeeds. It returns what was printed.
+func requireStore(t *testing.T, store string, args ...string) string {
 	t.Helper()
-	code, stdout, stderr := run(t, store, args...)
+	code, stdout, stderr := runStore(t, store, args...)
 	require.Zero(t, code, "%v: %s", args, stderr)
 	return stdout
 }
@@ -52,13 +51,13 @@ func ledgerIn(t *testing.T, name string) *store.Ledger {
 }
 
 // TestVersions: an older schema and a newer one are refused with what to do; several that migrate at once do it once.
-func TestVersions(t *testing.T) {
+func TestStoreVersions(t *testing.T) {
 	server := storetest.Start(t)
 	name := server.Empty(t)
-	code, _, stderr := run(t, name, "status")
+	code, _, stderr := runStore(t, name, "status")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, `run "mcp-pruner store migrate"`)
-	code, _, stderr = run(t, name, "forget", "--project", "p")
+	code, _, stderr = runStore(t, name, "forget", "--project", "p")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, `run "mcp-pruner store migrate"`)
 
@@ -72,12 +71,12 @@ func TestVersions(t *testing.T) {
 	}
 	all.Wait()
 	latest := store.Latest()
-	assert.Equal(t, fmt.Sprintf("The schema has version %d already.\n", latest), requireRun(t, name, "migrate"))
-	assert.Contains(t, requireRun(t, name, "status"), fmt.Sprintf("schema version %d of %d", latest, latest))
+	assert.Equal(t, fmt.Sprintf("The schema has version %d already.\n", latest), requireStore(t, name, "migrate"))
+	assert.Contains(t, requireStore(t, name, "status"), fmt.Sprintf("schema version %d of %d", latest, latest))
 
 	server.SQL(t, name, "INSERT INTO mcp_pruner.schema (version) VALUES (99)")
 	for _, args := range [][]string{{"status"}, {"migrate"}, {"forget", "--project", "p"}} {
-		code, _, stderr = run(t, name, args...)
+		code, _, stderr = runStore(t, name, args...)
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, "the database's schema has version 99")
 		assert.Contains(t, stderr, "use a newer mcp-pruner")
@@ -85,7 +84,7 @@ func TestVersions(t *testing.T) {
 
 	server.SQL(t, name, fmt.Sprintf("DELETE FROM mcp_pruner.schema WHERE version >= %d", latest))
 	for _, args := range [][]string{{"status"}, {"forget", "--project", "p"}} {
-		code, _, stderr = run(t, name, args...)
+		code, _, stderr = runStore(t, name, args...)
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, fmt.Sprintf(`the database's schema has version %d, and this program needs %d: run "mcp-pruner store migrate"`, latest-1, latest))
 	}
@@ -102,29 +101,29 @@ func TestABucketsTextsAreRefused(t *testing.T) {
 		CREATE TABLE mcp_pruner.dropped (object text PRIMARY KEY, due timestamptz NOT NULL);
 		INSERT INTO mcp_pruner.texts (subject, hash, bytes, body, object) VALUES ('ann', 'h', 9, 'begin', 'an-object')`)
 
-	code, _, stderr := run(t, name, "migrate")
+	code, _, stderr := runStore(t, name, "migrate")
 
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "bucket")
 	assert.Contains(t, stderr, "run the earlier version without MCP_PRUNER_STORE_BUCKET until they have expired")
-	_, _, stderr = run(t, name, "status")
+	_, _, stderr = runStore(t, name, "status")
 	assert.Contains(t, stderr, "version 4")
 
 	server.SQL(t, name, `DELETE FROM mcp_pruner.texts`)
-	assert.Equal(t, "The schema had version 4 and has version 5 now.\n", requireRun(t, name, "migrate"))
+	assert.Equal(t, "The schema had version 4 and has version 5 now.\n", requireStore(t, name, "migrate"))
 }
 
 // A password is neither taken from the command line nor printed.
-func TestPasswords(t *testing.T) {
-	code, _, stderr := run(t, "", "status", "--store", "postgres://u:geheim@127.0.0.1:1/d")
+func TestStorePasswords(t *testing.T) {
+	code, _, stderr := runStore(t, "", "status", "--store", "postgres://u:geheim@127.0.0.1:1/d")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "PGPASSFILE")
 	assert.NotContains(t, stderr, "geheim")
-	code, _, stderr = run(t, "postgres://u:geheim@127.0.0.1:1/d", "status")
+	code, _, stderr = runStore(t, "postgres://u:geheim@127.0.0.1:1/d", "status")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, "127.0.0.1:1")
 	assert.NotContains(t, stderr, "geheim")
-	code, _, stderr = run(t, "", "status")
+	code, _, stderr = runStore(t, "", "status")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "MCP_PRUNER_STORE")
 }
@@ -158,10 +157,10 @@ func TestForgetAndRestore(t *testing.T) {
 	out, err := restore.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
-	assert.Equal(t, "1 segments were removed.\n", requireRun(t, name, "forget", "--subject", "ann"))
+	assert.Equal(t, "1 segments were removed.\n", requireStore(t, name, "forget", "--subject", "ann"))
 	_, err = originals.Get(ann, id)
 	require.Error(t, err)
-	assert.Equal(t, "3 segments were removed.\n", requireRun(t, name, "forget", "--project", "p"))
+	assert.Equal(t, "3 segments were removed.\n", requireStore(t, name, "forget", "--project", "p"))
 	size, err := to.Size(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, size.Bytes)

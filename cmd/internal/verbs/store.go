@@ -1,5 +1,4 @@
-// Package storecmd implements the verb store, with which an operator looks after a team's database.
-package storecmd
+package verbs
 
 import (
 	"context"
@@ -18,14 +17,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
-type verb struct {
+type storeVerb struct {
 	p     command.Process
 	store string
 }
 
-// Command is the verb.
-func Command(p command.Process) *cobra.Command {
-	v := &verb{p: p}
+// storeCommand is the verb.
+func storeCommand(p command.Process) *cobra.Command {
+	v := &storeVerb{p: p}
 	c := &cobra.Command{
 		Use:   "store",
 		Short: "Look after the database in which a team keeps its state",
@@ -39,7 +38,7 @@ explains it. Without a verb: whether it can be used, and what it holds.`,
 }
 
 // database returns the database that the option or the environment names.
-func (v *verb) database() (assemble.Place, error) {
+func (v *storeVerb) database() (assemble.Place, error) {
 	place, err := assemble.Locate(v.store, "", "", v.p.Lookup)
 	if err == nil && !place.Shared() {
 		err = fmt.Errorf("no database is named: set %s to postgres://USER@HOST/DATABASE", settings.Store)
@@ -50,7 +49,7 @@ func (v *verb) database() (assemble.Place, error) {
 	return place, nil
 }
 
-func (v *verb) migrate() *cobra.Command {
+func (v *storeVerb) migrate() *cobra.Command {
 	return &cobra.Command{
 		Use: "migrate", Short: "Create the tables, or bring them to this program's version", Args: command.NoArguments,
 		Long: `Creates the tables of this program in the database, or changes those of an earlier version. Several may
@@ -74,7 +73,7 @@ run it at the same time. A running replica of an earlier version goes on until i
 	}
 }
 
-func (v *verb) status() *cobra.Command {
+func (v *storeVerb) status() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "status", Short: "Say whether the database can be used, and what it holds", Args: command.NoArguments,
@@ -104,7 +103,7 @@ func (v *verb) status() *cobra.Command {
 	return c
 }
 
-func (v *verb) forget() *cobra.Command {
+func (v *storeVerb) forget() *cobra.Command {
 	var owner string
 	var what contextgc.Forgotten
 	c := &cobra.Command{
@@ -125,7 +124,7 @@ except its API keys: revoke those first. Backups keep what they have.`,
 				what.Session = contextgc.SessionID(what.Session)
 			}
 			ctx := subject.With(c.Context(), owner)
-			db, err := open(ctx, place)
+			db, err := openStore(ctx, place)
 			if err != nil {
 				return err
 			}
@@ -145,8 +144,8 @@ except its API keys: revoke those first. Backups keep what they have.`,
 	return c
 }
 
-// open opens a database and fails if it cannot be used.
-func open(ctx context.Context, place assemble.Place) (*store.DB, error) {
+// openStore opens a database and fails if it cannot be used.
+func openStore(ctx context.Context, place assemble.Place) (*store.DB, error) {
 	db, err := assemble.OpenDatabase(place, nil)
 	if err != nil {
 		return nil, err
