@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/keyscmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/viewcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
@@ -33,7 +32,7 @@ func Root(p command.Process) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: forYou, Title: "For you:"}, &cobra.Group{ID: forTeams, Title: "For teams:"})
 	group(root, forYou, initcmd.Command(p), tryCommand(p), gainCommand(p), viewcmd.Command(p), replayCommand(p), contextCommand(p),
 		pruneCommand(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
-	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keyscmd.Command(p))
+	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keysCommand(p))
 	root.AddCommand(gcCommand(p, buildVersion()), traceCommand(p), recoverCommand(p), hook.PauseCommand(p), prunerCommand(p), storeCommand(p), fsmCommand(p),
 		hook.Command(p), statusCommand(p))
 	root.SetUsageTemplate(ungrouped.ReplaceAllString(root.UsageTemplate(), ""))

@@ -1,5 +1,4 @@
-// Package keyscmd implements the verb keys: the API keys with which callers show who they are.
-package keyscmd
+package verbs
 
 import (
 	"crypto/rand"
@@ -22,11 +21,11 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
-// doors are the programs that a key may be for.
-var doors = []string{"serve", "gateway", "pruner", "proxy"}
+// keyDoors are the programs that a key may be for.
+var keyDoors = []string{"serve", "gateway", "pruner", "proxy"}
 
-// Command returns the verb keys.
-func Command(p command.Process) *cobra.Command {
+// keysCommand returns the verb keys.
+func keysCommand(p command.Process) *cobra.Command {
 	var place string
 	c := &cobra.Command{
 		Use:   "keys",
@@ -50,15 +49,15 @@ docs/TEAMS.md describes how callers send it.`,
 			return errors.Join(do(c, all), all.Close())
 		}
 	}
-	c.AddCommand(addCommand(p, with), revokeCommand(p, with))
-	command.Bare(c, listCommand(p, with))
+	c.AddCommand(addKeyCommand(p, with), revokeKeyCommand(p, with))
+	command.Bare(c, listKeysCommand(p, with))
 	return c
 }
 
-// use makes what a verb does with the keys its RunE.
-type use = func(do func(c *cobra.Command, all *store.Keys) error) func(*cobra.Command) error
+// keyUse makes what a verb does with the keys its RunE.
+type keyUse = func(do func(c *cobra.Command, all *store.Keys) error) func(*cobra.Command) error
 
-func addCommand(p command.Process, with use) *cobra.Command {
+func addKeyCommand(p command.Process, with keyUse) *cobra.Command {
 	var scopes []string
 	var expires, note string
 	c := &cobra.Command{
@@ -66,8 +65,8 @@ func addCommand(p command.Process, with use) *cobra.Command {
 		Short: "Make a key for a subject and print it, once",
 		Args:  command.OneArgument("SUBJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			k := store.Key{ID: newID(), Subject: args[0], Scopes: scopes, Note: note}
-			if err := check(k); err != nil {
+			k := store.Key{ID: newKeyID(), Subject: args[0], Scopes: scopes, Note: note}
+			if err := checkKey(k); err != nil {
 				return err
 			}
 			if expires != "" {
@@ -90,20 +89,20 @@ func addCommand(p command.Process, with use) *cobra.Command {
 			})(c)
 		},
 	}
-	c.Flags().StringSliceVar(&scopes, "scope", nil, "what it opens: "+strings.Join(doors, ", ")+" (default: all)")
+	c.Flags().StringSliceVar(&scopes, "scope", nil, "what it opens: "+strings.Join(keyDoors, ", ")+" (default: all)")
 	c.Flags().StringVar(&expires, "expires", "", "time until it expires, such as 90d or 12h (default: never)")
 	c.Flags().StringVar(&note, "note", "", "what it is for, for the list")
 	return c
 }
 
-// maxTextBytes is the longest name of a subject, and the longest note.
-const maxTextBytes = 256
+// maxKeyText is the longest name of a subject, and the longest note.
+const maxKeyText = 256
 
-// check refuses what cannot be a key.
-func check(k store.Key) error {
+// checkKey refuses what cannot be a key.
+func checkKey(k store.Key) error {
 	for _, text := range []string{k.Subject, k.Note} {
-		if len(text) > maxTextBytes || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
-			return command.Usagef("%q: want at most %d bytes of printable text", text, maxTextBytes)
+		if len(text) > maxKeyText || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+			return command.Usagef("%q: want at most %d bytes of printable text", text, maxKeyText)
 		}
 	}
 	if strings.TrimSpace(k.Subject) == "" {
@@ -113,8 +112,8 @@ func check(k store.Key) error {
 		return command.Usagef("SUBJECT: this is a key; want the name of whose key it is to be")
 	}
 	for _, s := range k.Scopes {
-		if !slices.Contains(doors, s) {
-			return command.Usagef("--scope %q: want %s", s, strings.Join(doors, ", "))
+		if !slices.Contains(keyDoors, s) {
+			return command.Usagef("--scope %q: want %s", s, strings.Join(keyDoors, ", "))
 		}
 	}
 	return nil
@@ -133,14 +132,14 @@ func parseDays(text string) (time.Duration, error) {
 	return 0, command.Usagef("--expires %q: want a time such as 90d or 12h", text)
 }
 
-// newID returns the public name of a new key.
-func newID() string {
+// newKeyID returns the public name of a new key.
+func newKeyID() string {
 	random := make([]byte, 4)
 	_, _ = rand.Read(random) // never fails
 	return "k" + hex.EncodeToString(random)
 }
 
-func listCommand(p command.Process, with use) *cobra.Command {
+func listKeysCommand(p command.Process, with keyUse) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
@@ -152,14 +151,14 @@ func listCommand(p command.Process, with use) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows := make([]row, len(list))
+				rows := make([]keyRow, len(list))
 				for i, k := range list {
-					rows[i] = rowOf(k, time.Now())
+					rows[i] = keyRowOf(k, time.Now())
 				}
 				if asJSON {
 					return json.NewEncoder(p.Stdout).Encode(map[string]any{"keys": rows})
 				}
-				return write(p.Stdout, rows)
+				return writeKeys(p.Stdout, rows)
 			})(c)
 		},
 	}
@@ -167,8 +166,8 @@ func listCommand(p command.Process, with use) *cobra.Command {
 	return c
 }
 
-// row is a key as it is listed.
-type row struct {
+// keyRow is a key as it is listed.
+type keyRow struct {
 	ID      string   `json:"id"`
 	Subject string   `json:"subject"`
 	State   string   `json:"state"` // valid, expired or revoked
@@ -178,8 +177,8 @@ type row struct {
 	Note    string   `json:"note,omitempty"`
 }
 
-func rowOf(k store.Key, now time.Time) row {
-	r := row{ID: k.ID, Subject: k.Subject, State: "valid", Scopes: append([]string{}, k.Scopes...), Created: k.Created.UTC().Format(time.RFC3339), Note: k.Note}
+func keyRowOf(k store.Key, now time.Time) keyRow {
+	r := keyRow{ID: k.ID, Subject: k.Subject, State: "valid", Scopes: append([]string{}, k.Scopes...), Created: k.Created.UTC().Format(time.RFC3339), Note: k.Note}
 	if !k.Expires.IsZero() {
 		r.Expires = k.Expires.UTC().Format(time.RFC3339)
 	}
@@ -192,7 +191,7 @@ func rowOf(k store.Key, now time.Time) row {
 	return r
 }
 
-func write(w io.Writer, rows []row) error {
+func writeKeys(w io.Writer, rows []keyRow) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, `There are no keys. "mcp-pruner keys add SUBJECT" makes one.`)
 		return err
@@ -212,7 +211,7 @@ func write(w io.Writer, rows []row) error {
 	return table.Flush()
 }
 
-func revokeCommand(p command.Process, with use) *cobra.Command {
+func revokeKeyCommand(p command.Process, with keyUse) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
 		Short: "Refuse a key from now on",
