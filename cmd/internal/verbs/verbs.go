@@ -1,5 +1,6 @@
 // Package verbs implements the command line of mcp-pruner: the tree of its verbs, one line for each, and the server
 // that runs without a verb.
+// A verb has a file of its name; what only it needs stands there, or in files whose names begin with the verb.
 package verbs
 
 import (
@@ -16,7 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/viewcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
@@ -30,7 +30,7 @@ const (
 func Root(p command.Process) *cobra.Command {
 	root := stdioCommand(p)
 	root.AddGroup(&cobra.Group{ID: forYou, Title: "For you:"}, &cobra.Group{ID: forTeams, Title: "For teams:"})
-	group(root, forYou, initcmd.Command(p), tryCommand(p), gainCommand(p), viewcmd.Command(p), replayCommand(p), contextCommand(p),
+	group(root, forYou, initcmd.Command(p), tryCommand(p), gainCommand(p), viewCommand(p), replayCommand(p), contextCommand(p),
 		pruneCommand(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
 	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keysCommand(p))
 	root.AddCommand(gcCommand(p, buildVersion()), traceCommand(p), recoverCommand(p), hook.PauseCommand(p), prunerCommand(p), storeCommand(p), fsmCommand(p),

@@ -1,5 +1,4 @@
-// Package viewcmd implements the verb view.
-package viewcmd
+package verbs
 
 import (
 	"context"
@@ -18,8 +17,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
-// options are the command-line options.
-type options struct {
+// viewOptions are the command-line options.
+type viewOptions struct {
 	command.Process
 	port    int
 	html    string
@@ -29,9 +28,9 @@ type options struct {
 	subject string
 }
 
-// Command returns the verb view.
-func Command(p command.Process) *cobra.Command {
-	o := options{Process: p}
+// viewCommand returns the verb view.
+func viewCommand(p command.Process) *cobra.Command {
+	o := viewOptions{Process: p}
 	c := &cobra.Command{
 		Use:   "view [PATH...]",
 		Short: "Show what fills your agents' windows, live, on a page of this machine",
@@ -81,7 +80,7 @@ database is only read: --subject says whose part of it.`,
 	return command.EndsItself(c)
 }
 
-func (o options) copy(ctx context.Context, s view.Sources) error {
+func (o viewOptions) copy(ctx context.Context, s view.Sources) error {
 	m, err := s.Copy(ctx, o.texts)
 	if err != nil {
 		return err
@@ -95,13 +94,13 @@ func (o options) copy(ctx context.Context, s view.Sources) error {
 	return nil
 }
 
-// openWithin is how long the file that opens the page stays.
-const openWithin = 5 * time.Minute
+// viewOpenWithin is how long the file that opens the page stays.
+const viewOpenWithin = 5 * time.Minute
 
-// finishWithin is the time limit for requests in progress when the page ends.
-const finishWithin = time.Second
+// viewFinishWithin is the time limit for requests in progress when the page ends.
+const viewFinishWithin = time.Second
 
-func (o options) serve(ctx context.Context, s view.Sources) error {
+func (o viewOptions) serve(ctx context.Context, s view.Sources) error {
 	listener, err := web.Listen(ctx, "127.0.0.1", o.port)
 	if err != nil {
 		return err
@@ -118,7 +117,7 @@ func (o options) serve(ctx context.Context, s view.Sources) error {
 	go func() {
 		select {
 		case <-used:
-		case <-time.After(openWithin):
+		case <-time.After(viewOpenWithin):
 		case <-ctx.Done():
 		}
 		remove()
@@ -139,7 +138,7 @@ func (o options) serve(ctx context.Context, s view.Sources) error {
 			fmt.Fprintf(o.Stderr, "no browser was started (%v): open the file in yours\n", err)
 		}
 	}
-	_, err = web.Serve(ctx, server, listener, func() bool { return web.ShutDown(server, finishWithin, o.Hurry) })
+	_, err = web.Serve(ctx, server, listener, func() bool { return web.ShutDown(server, viewFinishWithin, o.Hurry) })
 	cancel()
 	if failed := <-followed; failed != nil {
 		return failed
