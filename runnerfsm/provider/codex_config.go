@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 )
@@ -98,7 +98,7 @@ func codexSetting(setting string, path ...string) (value any, found bool) {
 		path = path[1:]
 	}
 	var read struct{ X any }
-	if _, err := toml.Decode("x = "+text, &read); err != nil {
+	if err := toml.Unmarshal([]byte("x = "+text), &read); err != nil {
 		read.X = text
 	}
 	value = read.X

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -32,7 +32,7 @@ func TestCodexConfigIsTOML(t *testing.T) {
 			Required bool
 		} `toml:"mcp_servers"`
 	}
-	_, err := toml.Decode(strings.Join(settings, "\n"), &got)
+	err := toml.Unmarshal([]byte(strings.Join(settings, "\n")), &got)
 	require.NoError(t, err)
 	server := got.Servers["pruner"]
 	assert.Equal(t, nasty, server.Command)

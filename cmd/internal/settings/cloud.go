@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/deepinfra"
 )
@@ -165,7 +165,7 @@ func (v *variables) file(name string) fileSettings {
 	}
 	// A broken file is ignored, because it may be broken for reasons of the other program. The parser's message is
 	// not shown, because it may quote a line that contains a key.
-	if _, err := toml.Decode(string(raw), &f); err != nil {
+	if err := toml.Unmarshal(raw, &f); err != nil {
 		v.note("%s=%q is ignored: it is no TOML, or its mcp_pruner is no table%s", name, path, where(err))
 		return fileSettings{}
 	}
@@ -173,9 +173,9 @@ func (v *variables) file(name string) fileSettings {
 }
 
 func where(err error) string {
-	var parse toml.ParseError
-	if errors.As(err, &parse) {
-		return fmt.Sprintf(" (line %d)", parse.Position.Line)
+	if parse, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, _ := parse.Position()
+		return fmt.Sprintf(" (line %d)", line)
 	}
 	return ""
 }

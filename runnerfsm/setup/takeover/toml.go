@@ -11,7 +11,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Lines that mark the gateway's table in Codex's configuration.
@@ -84,7 +87,7 @@ var tomlTable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 // serverOf returns the server whose table a header starts: mcp_servers.NAME or a table below it, else "".
 func serverOf(header string) string {
 	var table map[string]map[string]any
-	if _, err := toml.Decode("["+header+"]", &table); err != nil {
+	if err := toml.Unmarshal([]byte("["+header+"]"), &table); err != nil {
 		return ""
 	}
 	for name := range table["mcp_servers"] {
@@ -170,7 +173,10 @@ func serversIn[T any](text []byte) (map[string]T, error) {
 	var file struct {
 		Servers map[string]T `toml:"mcp_servers"`
 	}
-	_, err := toml.Decode(string(text), &file)
+	if _, err := (setup.Syntax{Client: agent.Codex.Title, Format: agent.TOML}).Decode(text); err != nil { // with the line
+		return nil, err
+	}
+	err := toml.Unmarshal(text, &file)
 	return file.Servers, err
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -101,7 +101,7 @@ func fileRules(client, path string) ([]Rule, error) {
 		return hookRules(file.Get("hooks")), nil
 	case ".toml":
 		var file map[string]any
-		if _, err := toml.Decode(string(text), &file); err != nil {
+		if err := toml.Unmarshal(text, &file); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		return append(policies(file), tableRules(file)...), nil
@@ -150,9 +150,10 @@ func words(client, text string) []Rule {
 // policies returns the rules of a policy file of Gemini CLI that do not simply allow.
 func policies(file map[string]any) (rules []Rule) {
 	for _, key := range sortedKeys(file) {
-		entries, _ := file[key].([]map[string]any)
-		for _, entry := range entries {
-			if entry["decision"] == "allow" {
+		entries, _ := file[key].([]any)
+		for _, e := range entries {
+			entry, ok := e.(map[string]any)
+			if !ok || entry["decision"] == "allow" {
 				continue
 			}
 			tools := slices.Concat(Texts(entry["toolName"]), Texts([]any{entry["toolName"]}))
@@ -200,10 +201,6 @@ func hookRules(hooks any) (rules []Rule) {
 		for _, entry := range hooks {
 			rules = append(rules, hookRules(entry)...)
 		}
-	case []map[string]any:
-		for _, entry := range hooks {
-			rules = append(rules, hookRules(entry)...)
-		}
 	}
 	return rules
 }
@@ -212,7 +209,7 @@ func hookRules(hooks any) (rules []Rule) {
 // its folder.
 func (s Source) TOML(text []byte) ([]Rule, error) {
 	var file map[string]any
-	if _, err := toml.Decode(string(text), &file); err != nil {
+	if err := toml.Unmarshal(text, &file); err != nil {
 		return nil, err
 	}
 	for _, path := range s.Paths { // an administrator's
