@@ -68,6 +68,13 @@ func (u *upstream) last() []byte {
 	return u.bodies[len(u.bodies)-1]
 }
 
+// lastUnpacked returns the last body without its compression.
+func (u *upstream) lastUnpacked() []byte {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return unpacked(u.bodies[len(u.bodies)-1], encodingOf(u.heads[len(u.heads)-1]))
+}
+
 // patience is how long a request and the store wait in tests. It is longer than any test takes, so that no result depends
 // on the machine's speed: a request that waited longer would pass through whole.
 const patience = time.Hour

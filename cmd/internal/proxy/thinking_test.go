@@ -112,7 +112,7 @@ func TestNewResultsOfBoundModelsArePruned(t *testing.T) {
 // refusing lets an upstream refuse each request in which something was cleared.
 func refusing(r *rig, status int, message string) {
 	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
-		if bytes.Contains(r.up.last(), []byte("[cleared ")) {
+		if bytes.Contains(r.up.lastUnpacked(), []byte("[cleared ")) {
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, message)
 			return

@@ -155,6 +155,9 @@ func (h home) conclude(w io.Writer) error {
 		}
 		var kinds []string
 		for _, p := range all {
+			if p.kind == unit && !slices.Contains(kinds, string(proxy)) {
+				continue // it serves another client
+			}
 			if unreadable(p.file) == nil && p.installed() {
 				kinds = append(kinds, string(p.kind))
 			}

@@ -197,7 +197,7 @@ func install(w io.Writer, all, chosen []piece) (changedAny bool, err error) {
 			what, changedAny = "installed", true
 		}
 		fmt.Fprintf(w, "%s: %s (%s)\n", p.kind, what, p.file.Path)
-		if p.note != "" {
+		if p.note != "" && (changed || p.kind != mcp) {
 			fmt.Fprintln(w, p.note)
 		}
 	}
