@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway/find"
 	"github.com/mcp-pruner/mcp-pruner/tools"
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
@@ -35,7 +34,7 @@ func findTool(list []upstream.Exposed) (t tools.Tool, offered bool) {
 	for i := range list {
 		actions += len(list[i].Actions)
 	}
-	index := sync.OnceValue(func() *find.Index { return find.New(list) })
+	index := sync.OnceValue(func() *toolIndex { return newToolIndex(list) })
 	return tools.Tool{
 		Name: findName, Description: findDescription, InputSchema: json.RawMessage(findSchema), ReadOnly: true,
 		Listed: map[string]json.RawMessage{"_meta": nil, "annotations": json.RawMessage(findAnnotations)},
@@ -52,7 +51,7 @@ func findTool(list []upstream.Exposed) (t tools.Tool, offered bool) {
 // search is one call of find.
 type search struct {
 	args  map[string]any
-	index func() *find.Index
+	index func() *toolIndex
 }
 
 // FocusQuestion implements tools.Call. The answer is never pruned.
@@ -74,5 +73,5 @@ func (s *search) Run(context.Context) (tools.Output, error) {
 	if len(parts) == 0 {
 		return nil, &tools.Error{Code: "invalid_arguments", Message: `find: say what has to be done: {"task":"...","steps":["...","..."]}`}
 	}
-	return connect.Text(find.Answer(parts, found)), nil
+	return connect.Text(foundAnswer(parts, found)), nil
 }

@@ -1,4 +1,5 @@
 // Package gateway offers the tools of other MCP servers (upstreams) as its own, grouped or shortened by package upstream.
+// For models whose client has no tool search of its own it ranks these tools by the steps of a task (find*.go).
 package gateway
 
 import (

@@ -1,5 +1,4 @@
-// Package find ranks the exposed tools of a gateway by the steps of a task, for models whose client has no tool search of its own.
-package find
+package gateway
 
 import (
 	"cmp"
@@ -10,8 +9,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
-// weights are the parameters of the ranking.
-type weights struct {
+// findWeights are the parameters of the ranking.
+type findWeights struct {
 	// Places in which a word of a tool stands.
 	name    float64
 	server  float64
@@ -32,7 +31,7 @@ type weights struct {
 	more float64 // the part of its score that each further action, of the best four, adds to a tool
 }
 
-var tuned = weights{name: 3, server: 2, opening: 1.5, param: 1, rest: 0.6, synonym: 0.4, verb: 0.75, common: 0.2, task: 0.1, saturation: 1.2, lengths: 0.75, more: 0.1}
+var tunedWeights = findWeights{name: 3, server: 2, opening: 1.5, param: 1, rest: 0.6, synonym: 0.4, verb: 0.75, common: 0.2, task: 0.1, saturation: 1.2, lengths: 0.75, more: 0.1}
 
 // maxActions is the maximum number of a tool's actions that are written out for one step, and closeTo the part of the best
 // one's score that they need.
@@ -41,32 +40,34 @@ const (
 	closeTo    = 0.4
 )
 
-// Index holds the words of a list of tools.
-type Index struct {
-	weights weights
+// toolIndex holds the words of a list of tools.
+type toolIndex struct {
+	weights findWeights
 	same    map[string][]string // stems that mean the same as a stem
 	list    []upstream.Exposed
-	entries []entry
+	entries []indexEntry
 	rarity  map[string]float64
 	mean    float64 // size of an entry
 }
 
-// entry is one action of an exposed tool.
-type entry struct {
+// indexEntry is one action of an exposed tool.
+type indexEntry struct {
 	tool, action int
 	count        map[string]float64 // weighted occurrences, by stem
 	size         float64
 }
 
-// New indexes the tools of a list.
-func New(list []upstream.Exposed) *Index { return newIndex(list, tuned, synonyms()) }
+// newToolIndex indexes the tools of a list.
+func newToolIndex(list []upstream.Exposed) *toolIndex {
+	return newWeightedIndex(list, tunedWeights, synonyms())
+}
 
-func newIndex(list []upstream.Exposed, w weights, same map[string][]string) *Index {
-	x := &Index{weights: w, same: same, list: list, rarity: map[string]float64{}}
+func newWeightedIndex(list []upstream.Exposed, w findWeights, same map[string][]string) *toolIndex {
+	x := &toolIndex{weights: w, same: same, list: list, rarity: map[string]float64{}}
 	having, sum := map[string]int{}, 0.0
 	for i := range list {
 		for j := range list[i].Actions {
-			e := entry{tool: i, action: j, count: w.countWords(list[i].Actions[j].Def)}
+			e := indexEntry{tool: i, action: j, count: w.countWords(list[i].Actions[j].Def)}
 			for _, stem := range slices.Sorted(maps.Keys(e.count)) {
 				e.size += e.count[stem]
 				having[stem]++
@@ -83,7 +84,7 @@ func newIndex(list []upstream.Exposed, w weights, same map[string][]string) *Ind
 	return x
 }
 
-func (w weights) countWords(d *upstream.Definition) map[string]float64 {
+func (w findWeights) countWords(d *upstream.Definition) map[string]float64 {
 	count := map[string]float64{}
 	add := func(text string, weight float64) {
 		for stem := range eachWord(text) {
@@ -105,7 +106,7 @@ func (w weights) countWords(d *upstream.Definition) map[string]float64 {
 type concept map[string]float64
 
 // scores returns the score of each entry. Of the words of a concept only the one that says most counts.
-func (x *Index) scores(q []concept) []float64 {
+func (x *toolIndex) scores(q []concept) []float64 {
 	w, scores := x.weights, make([]float64, len(x.entries))
 	for i := range x.entries {
 		e := &x.entries[i]
@@ -123,27 +124,27 @@ func (x *Index) scores(q []concept) []float64 {
 	return scores
 }
 
-// Hit is an exposed tool with those of its actions that fit, the best first.
-type Hit struct {
+// foundTool is an exposed tool with those of its actions that fit, the best first.
+type foundTool struct {
 	Tool    *upstream.Exposed
 	Actions []*upstream.Action
 	score   float64
 }
 
 // hits returns the best tools by the scores of their actions.
-func (x *Index) hits(scores []float64, limit int) []Hit {
+func (x *toolIndex) hits(scores []float64, limit int) []foundTool {
 	byTool := map[int][]int{}
 	for i, e := range x.entries {
 		if scores[i] > 0 {
 			byTool[e.tool] = append(byTool[e.tool], i)
 		}
 	}
-	hits := make([]Hit, 0, len(byTool))
+	hits := make([]foundTool, 0, len(byTool))
 	for _, tool := range slices.Sorted(maps.Keys(byTool)) {
 		entries := byTool[tool]
 		slices.SortStableFunc(entries, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 		best := scores[entries[0]]
-		h := Hit{Tool: &x.list[tool], score: best}
+		h := foundTool{Tool: &x.list[tool], score: best}
 		for k, i := range entries[:min(len(entries), maxActions)] {
 			if k > 0 {
 				h.score += x.weights.more * scores[i]
@@ -154,6 +155,6 @@ func (x *Index) hits(scores []float64, limit int) []Hit {
 		}
 		hits = append(hits, h)
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(hits, func(a, b foundTool) int { return cmp.Compare(b.score, a.score) })
 	return hits[:min(len(hits), limit)]
 }

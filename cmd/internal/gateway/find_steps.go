@@ -1,4 +1,4 @@
-package find
+package gateway
 
 import (
 	"maps"
@@ -10,12 +10,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
-var common = language.Set(`a about all an and any are as at be between by can data for from i in information into is it its me my of on or
+var commonWords = language.Set(`a about all an and any are as at be between by can data for from i in information into is it its me my of on or
 	please report some that the their them then these this those to use using will with you your`)
 
 // Find returns the best tools for each step of a task, at most limit for each. The task as a whole is one more step. A
-// task without steps is split into its sentences.
-func (x *Index) Find(task string, steps []string, limit int) (parts []string, found [][]Hit) {
+// findTask without steps is split into its sentences.
+func (x *toolIndex) Find(task string, steps []string, limit int) (parts []string, found [][]foundTool) {
 	parts = steps
 	switch {
 	case len(steps) == 0:
@@ -32,11 +32,11 @@ func (x *Index) Find(task string, steps []string, limit int) (parts []string, fo
 }
 
 // conceptsOf returns the different words of a text as concepts, in a fixed order, so that sums are the same each time.
-func (x *Index) conceptsOf(text string, weight float64, widened bool) []concept {
+func (x *toolIndex) conceptsOf(text string, weight float64, widened bool) []concept {
 	weights := map[string]float64{}
 	for stem, word := range eachWord(text) {
 		switch {
-		case common[word]:
+		case commonWords[word]:
 			weights[stem] = weight * x.weights.common
 		case language.IsVerb(word):
 			weights[stem] = weight * x.weights.verb

@@ -1,4 +1,4 @@
-package find
+package gateway
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package find
+package gateway
 
 import (
 	"fmt"
@@ -14,17 +14,17 @@ const (
 	wordsOfAction  = 14 // of an action's description
 	runesOfHeading = 60 // of a step
 	namesOfOthers  = 16 // actions of a tool that are only named
-	optionalShown  = 6  // parameters of an action that may be missing
+	optionalShown  = 6  // parametersOf of an action that may be missing
 )
 
-// Answer returns the definitions of the tools that were found, each written once: the exposed tool's name, and for each action that fits
+// foundAnswer returns the definitions of the tools that were found, each written once: the exposed tool's name, and for each action that fits
 // the parameters and the beginning of the description.
-func Answer(parts []string, found [][]Hit) string {
+func foundAnswer(parts []string, found [][]foundTool) string {
 	var out strings.Builder
 	written := map[*upstream.Exposed]map[*upstream.Action]bool{}
 	for i, part := range parts {
 		if len(parts) > 1 {
-			fmt.Fprintf(&out, "## %s\n", heading(part))
+			fmt.Fprintf(&out, "## %s\n", stepHeading(part))
 		}
 		if len(found[i]) == 0 {
 			out.WriteString("no tool fits\n")
@@ -34,13 +34,13 @@ func Answer(parts []string, found [][]Hit) string {
 			if before == nil {
 				written[h.Tool] = map[*upstream.Action]bool{}
 			}
-			writeTool(&out, h, written[h.Tool], before != nil)
+			writeFoundTool(&out, h, written[h.Tool], before != nil)
 		}
 	}
 	return strings.TrimSpace(out.String())
 }
 
-func heading(part string) string {
+func stepHeading(part string) string {
 	runes := []rune(strings.Join(strings.Fields(part), " "))
 	if len(runes) > runesOfHeading {
 		return string(runes[:runesOfHeading]) + "…"
@@ -48,7 +48,7 @@ func heading(part string) string {
 	return string(runes)
 }
 
-func writeTool(out *strings.Builder, h Hit, written map[*upstream.Action]bool, again bool) {
+func writeFoundTool(out *strings.Builder, h foundTool, written map[*upstream.Action]bool, again bool) {
 	fresh := slices.DeleteFunc(slices.Clone(h.Actions), func(a *upstream.Action) bool { return written[a] })
 	if again && len(fresh) == 0 {
 		fmt.Fprintf(out, "- %s, see above\n", h.Tool.Name)
@@ -60,9 +60,9 @@ func writeTool(out *strings.Builder, h Hit, written map[*upstream.Action]bool, a
 		opening, _ := a.Def.Texts()
 		line := language.Shorten(opening, wordsOfAction)
 		if a.Name == "" {
-			fmt.Fprintf(out, "(%s)", parameters(a))
+			fmt.Fprintf(out, "(%s)", parametersOf(a))
 		} else {
-			fmt.Fprintf(out, "\n  %s", strings.TrimSuffix("action="+a.Name+", "+parameters(a), ", "))
+			fmt.Fprintf(out, "\n  %s", strings.TrimSuffix("action="+a.Name+", "+parametersOf(a), ", "))
 		}
 		if line != "" {
 			out.WriteString(": " + line)
@@ -87,8 +87,8 @@ func writeTool(out *strings.Builder, h Hit, written map[*upstream.Action]bool, a
 	fmt.Fprintf(out, "  other actions: %s\n", strings.Join(others, ", "))
 }
 
-// parameters returns the parameters of an action. Of many optional ones it names the first.
-func parameters(a *upstream.Action) string {
+// parametersOf returns the parameters of an action. Of many optional ones it names the first.
+func parametersOf(a *upstream.Action) string {
 	all := a.Parameters()
 	optional := slices.IndexFunc(all, func(p string) bool { return strings.HasSuffix(p, "?") })
 	if optional >= 0 && len(all)-optional > optionalShown {
