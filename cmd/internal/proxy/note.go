@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
@@ -42,7 +42,7 @@ func (n *note) take(r *http.Request, a *wire.API, body []byte) {
 	if a.Counts || !begins(a, body, agent.Calling(r.UserAgent())) || !n.done.CompareAndSwap(false, true) {
 		return
 	}
-	if err := (parts.Request{API: a.Name, Body: body}).Save(n.path); err != nil {
+	if err := (prefix.Request{API: a.Name, Body: body}).Save(n.path); err != nil {
 		n.emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": fmt.Sprintf("the request for --note is not recorded: %v", err)}))
 		return
 	}
@@ -52,7 +52,7 @@ func (n *note) take(r *http.Request, a *wire.API, body []byte) {
 // begins reports whether a request asks for the first turn of a conversation. Helper requests, for a title or as a probe, have none
 // of the client's own tools.
 func begins(a *wire.API, body []byte, c *agent.Client) bool {
-	request := parts.Request{API: a.Name, Body: body}
+	request := prefix.Request{API: a.Name, Body: body}
 	if c.Prefix == nil && len(request.Tools()) == 0 || c.Prefix != nil && !request.HasTool(c.Prefix.Turn) {
 		return false
 	}

@@ -11,16 +11,15 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
 // target returns the file that is changed: the user's, or the project's that is the user's alone.
-func (o contextOptions) target(own bool) (change.Target, error) {
-	t := change.Target{Client: o.Client.Name, Now: time.Now()}
+func (o contextOptions) target(own bool) (prefix.ChangeTarget, error) {
+	t := prefix.ChangeTarget{Client: o.Client.Name, Now: time.Now()}
 	files, err := setup.Home{Lookup: o.Project.Lookup}.Files(o.Client.Name)
 	if err != nil {
 		return t, err
@@ -49,9 +48,9 @@ func (o contextOptions) apply(ctx context.Context, r *contextReport) error {
 	if len(wrong) > 0 {
 		return command.Usagef("nothing is changed: %s", strings.Join(wrong, "; "))
 	}
-	things := make([]change.Off, len(list))
+	things := make([]prefix.SwitchedOff, len(list))
 	for i, c := range list {
-		things[i] = c.Off
+		things[i] = c.SwitchedOff
 		if c.Kind == "server" {
 			things[i].Entry = o.Entry(c.Name)
 		}
@@ -83,12 +82,12 @@ func errIncomplete(complete bool) error {
 }
 
 // compare takes back the switches without effect.
-func (r *contextReport) compare(t change.Target, done []change.Off, after contextSeen) error {
+func (r *contextReport) compare(t prefix.ChangeTarget, done []prefix.SwitchedOff, after contextSeen) error {
 	r.After.Tokens = after.Tokens
 	for _, p := range after.Parts {
 		r.After.Parts = append(r.After.Parts, p.Part)
 	}
-	var without []change.Off
+	var without []prefix.SwitchedOff
 	for _, o := range done {
 		if o.In(r.After.Parts) {
 			without = append(without, o)
@@ -127,7 +126,7 @@ func (o contextOptions) undo() error {
 }
 
 // undoIn switches the parts on again that are off in one file, and prints that. undone is false if nothing is.
-func undoIn(w io.Writer, t change.Target) (undone bool, err error) {
+func undoIn(w io.Writer, t prefix.ChangeTarget) (undone bool, err error) {
 	u, err := t.Undo()
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", t.Path, err)
@@ -154,8 +153,8 @@ func undoContext(p command.Process, w io.Writer, untouched bool) (failed error) 
 	if err != nil {
 		return nil //nolint:nilerr // there can be no note
 	}
-	for _, n := range change.Notes(dir) {
-		o := contextOptions{Process: p, Project: capture.Project{Client: agent.Named(n.Client), Folder: n.Folder, Lookup: p.Lookup}}
+	for _, n := range prefix.ChangeNotes(dir) {
+		o := contextOptions{Process: p, Project: prefix.Project{Client: agent.Named(n.Client), Folder: n.Folder, Lookup: p.Lookup}}
 		if o.Client.Prefix == nil {
 			continue // a note of another version
 		}

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // contextChoice has the parts that one switch takes out of the prefix: one part, all of a server, or the tools of a feature.
 type contextChoice struct {
-	change.Off
+	prefix.SwitchedOff
 	parts []int // indexes of the report's parts
 }
 
@@ -38,7 +38,7 @@ func (r *contextReport) choices() (list []contextChoice) {
 		at := slices.IndexFunc(list, func(c contextChoice) bool { return reflect.DeepEqual(c.Switch, *s) })
 		if at < 0 {
 			at = len(list)
-			list = append(list, contextChoice{Off: change.Off{Thing: thing, Switch: *s}})
+			list = append(list, contextChoice{SwitchedOff: prefix.SwitchedOff{Thing: thing, Switch: *s}})
 		}
 		list[at].parts = append(list[at].parts, i)
 		list[at].Tokens += p.Tokens

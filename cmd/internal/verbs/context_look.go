@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
@@ -18,7 +16,7 @@ import (
 // contextOptions are the checked command-line options.
 type contextOptions struct {
 	command.Process
-	capture.Project
+	prefix.Project
 	json      bool
 	from      string
 	save      string
@@ -32,7 +30,7 @@ type contextOptions struct {
 
 // contextSeen is a prefix with the client's version.
 type contextSeen struct {
-	parts.Prefix
+	prefix.Prefix
 	version  string
 	complete bool
 }
@@ -59,7 +57,7 @@ func (o contextOptions) look(ctx context.Context) (contextSeen, error) {
 		if err != nil {
 			return contextSeen{}, err
 		}
-		p, err := parts.Of(o.Client, request, o.Servers(), "")
+		p, err := prefix.PartsOf(o.Client, request, o.Servers(), "")
 		return contextSeen{p, "", true}, err
 	}
 	if err := o.Reachable(); err != nil {
@@ -84,7 +82,7 @@ func (o contextOptions) start(ctx context.Context) (contextSeen, error) {
 		starts += "; but no MCP server"
 	}
 	fmt.Fprintf(o.Stderr, "starting %s once in %s, with %s; no model is asked\n", o.Client.Title, o.Folder, starts)
-	got, err := capture.Run(ctx, capture.Options{
+	got, err := prefix.Capture(ctx, prefix.CaptureOptions{
 		Client: o.Client, Folder: o.Folder, Env: o.Env, Keeper: []string{self, keeper.Verb}, NoServers: o.noServers,
 	})
 	if err != nil {
@@ -95,33 +93,33 @@ func (o contextOptions) start(ctx context.Context) (contextSeen, error) {
 			return contextSeen{}, err
 		}
 	}
-	p, err := parts.Of(o.Client, got.Request, o.Servers(), got.Prompt)
+	p, err := prefix.PartsOf(o.Client, got.Request, o.Servers(), got.Prompt)
 	return contextSeen{p, got.Version, got.Complete}, err
 }
 
-func recordedRequest(stdin io.Reader, path string) (parts.Request, error) {
+func recordedRequest(stdin io.Reader, path string) (prefix.Request, error) {
 	read := func() ([]byte, error) { return os.ReadFile(path) }
 	if path == "-" {
 		read = func() ([]byte, error) { return io.ReadAll(stdin) }
 	}
 	text, err := read()
 	if err != nil {
-		return parts.Request{}, err
+		return prefix.Request{}, err
 	}
-	request, err := parts.Recorded(text)
+	request, err := prefix.RecordedRequest(text)
 	if err != nil {
-		return parts.Request{}, fmt.Errorf("%s: %w", path, err)
+		return prefix.Request{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return request, nil
 }
 
 // report judges the parts of a prefix by the user's own sessions.
 func (o contextOptions) report(ctx context.Context, s contextSeen) (*contextReport, error) {
-	lookIn := usage.Options{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()}
+	lookIn := prefix.UsageOptions{Client: o.Client, Lookup: o.Project.Lookup, Now: time.Now()}
 	if o.own {
 		lookIn.Folder = o.Folder
 	}
-	used, err := usage.Of(ctx, lookIn)
+	used, err := prefix.UsageOf(ctx, lookIn)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +130,7 @@ func (o contextOptions) report(ctx context.Context, s contextSeen) (*contextRepo
 	}
 	r := &contextReport{Client: o.Client.Name, Version: s.version, Model: s.Model, Tokens: s.Tokens, Complete: s.complete,
 		Sessions: used.Sessions(), BillPct: roundPercent(100 * used.Share), client: o.Client}
-	r.FirstCall, _ = usage.First(ctx, lookIn)
+	r.FirstCall, _ = prefix.FirstCall(ctx, lookIn)
 	for i, v := range sessions.Judge(judged, used.PartUse) {
 		share := 100 * float64(v.Tokens) / float64(max(s.Tokens, 1))
 		r.Parts = append(r.Parts, contextPart{v, roundPercent(share), roundPercent(share * used.Share), s.Parts[i].Sections})

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
@@ -33,9 +33,9 @@ type contextReport struct {
 // contextPart is one part of the prefix.
 type contextPart struct {
 	sessions.PartVerdict
-	SharePct float64         `json:"share_pct"`
-	BillPct  float64         `json:"bill_pct"` // of the sessions' bill, if the part had this share of each prefix
-	Sections []parts.Section `json:"sections,omitempty"`
+	SharePct float64          `json:"share_pct"`
+	BillPct  float64          `json:"bill_pct"` // of the sessions' bill, if the part had this share of each prefix
+	Sections []prefix.Section `json:"sections,omitempty"`
 }
 
 func roundPercent(pct float64) float64 { return float64(int(100*pct+0.5)) / 100 }

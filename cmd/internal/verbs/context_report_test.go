@@ -8,8 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/capture"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -22,9 +21,9 @@ const contextSession = `{"type":"user","sessionId":"a","cwd":"/p","message":{"ro
 // Beside our count stands the vendor's, where the newest session has one.
 func TestTheVendorsCount(t *testing.T) {
 	home := t.TempDir()
-	o := contextOptions{Project: capture.Project{Client: &agent.Claude, Folder: t.TempDir(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}}
+	o := contextOptions{Project: prefix.Project{Client: &agent.Claude, Folder: t.TempDir(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}}
 	shown := func() (text, asJSON string) {
-		r, err := o.report(t.Context(), contextSeen{parts.Prefix{Tokens: 12000}, "2.1.329", true})
+		r, err := o.report(t.Context(), contextSeen{prefix.Prefix{Tokens: 12000}, "2.1.329", true})
 		require.NoError(t, err)
 		var b, j bytes.Buffer
 		require.NoError(t, r.writeText(&b))
@@ -47,8 +46,8 @@ func TestTheVendorsCount(t *testing.T) {
 func TestTheReportOfContextIsKept(t *testing.T) {
 	state := t.TempDir()
 	lookup := func(name string) (string, bool) { return state, name == "XDG_STATE_HOME" || name == "HOME" }
-	o := contextOptions{Project: capture.Project{Client: &agent.Claude, Folder: t.TempDir(), Lookup: lookup}}
-	r, err := o.report(t.Context(), contextSeen{parts.Prefix{Tokens: 12000, Parts: []parts.Part{{Part: sessions.Part{Kind: sessions.ToolPart, Name: "Bash", Tokens: 12000}}}}, "2.1.329", true})
+	o := contextOptions{Project: prefix.Project{Client: &agent.Claude, Folder: t.TempDir(), Lookup: lookup}}
+	r, err := o.report(t.Context(), contextSeen{prefix.Prefix{Tokens: 12000, Parts: []prefix.Part{{Part: sessions.Part{Kind: sessions.ToolPart, Name: "Bash", Tokens: 12000}}}}, "2.1.329", true})
 	require.NoError(t, err)
 	require.NoError(t, r.keep(lookup))
 	kept, err := os.ReadFile(statedir.PrefixReport(filepath.Join(state, "mcp-pruner"), "claude"))

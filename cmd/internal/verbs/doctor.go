@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/asked"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
@@ -78,7 +78,7 @@ func doctor(ctx context.Context, p command.Process, verbose bool) error {
 	}
 	findings = append(findings, clientEntries(ctx, p)...)
 	findings = append(findings, strays(p.Env)...)
-	for _, again := range asked.For(ctx, p.Lookup) {
+	for _, again := range prefix.AskedAgain(ctx, p.Lookup) {
 		findings = append(findings, finding{again.Client, again.String(), wantedAgain})
 	}
 	showStates(p)

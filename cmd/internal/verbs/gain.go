@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/asked"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
@@ -43,7 +43,7 @@ is in the trace: trace stats --subject NAME.`,
 			if watch {
 				return followNotes(c.Context(), dir, p.Stdout)
 			}
-			for _, again := range asked.For(c.Context(), p.Lookup) {
+			for _, again := range prefix.AskedAgain(c.Context(), p.Lookup) {
 				fmt.Fprintln(p.Stderr, again)
 			}
 			g, err := hook.GainOf(c.Context(), hook.ReadNotes(dir))

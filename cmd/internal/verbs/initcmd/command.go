@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/usage"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -122,7 +122,7 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 		err = h.conclude(out)
 	}
 	if err == nil {
-		fmt.Fprint(out, usage.Line(ctx, usage.Options{Client: agent.Named(client), Lookup: p.Lookup, Now: time.Now()}))
+		fmt.Fprint(out, prefix.UsageLine(ctx, prefix.UsageOptions{Client: agent.Named(client), Lookup: p.Lookup, Now: time.Now()}))
 	}
 	return errors.Join(err, out.Flush())
 }

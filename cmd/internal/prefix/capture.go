@@ -1,4 +1,4 @@
-package capture
+package prefix
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
@@ -26,8 +25,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
 )
 
-// Options select the request to capture.
-type Options struct {
+// CaptureOptions select the request to capture.
+type CaptureOptions struct {
 	Client *agent.Client
 	Folder string   // the project's
 	Env    []string // the user's
@@ -39,61 +38,61 @@ type Options struct {
 }
 
 const (
-	// Limit is how long a client may take to send the request, its MCP servers included. After that, what is known is used.
-	Limit = 2 * time.Minute // Kilo works for half a minute on a busy machine before it asks
+	// captureLimit is how long a client may take to send the request, its MCP servers included. After that, what is known is used.
+	captureLimit = 2 * time.Minute // Kilo works for half a minute on a busy machine before it asks
 
 	ends  = 3 * time.Second // how long the client may take to end after its answer
 	grace = time.Second     // how long it may take to end after it was asked to
 )
 
-// Captured is the request that a client sent.
-type Captured struct {
-	Request  parts.Request
+// captured is the request that a client sent.
+type captured struct {
+	Request  Request
 	Prompt   string // the prompt that this program gave
 	Complete bool   // it is the request for a model's turn
 	Took     time.Duration
 	Version  string // of the client, "" if its requests do not say it
 }
 
-// Run starts the client once and returns the request with which its session began.
-func Run(ctx context.Context, o Options) (Captured, error) {
-	s, err := listen(o.Client.Prefix.Turn)
+// Capture starts the client once and returns the request with which its session began.
+func Capture(ctx context.Context, o CaptureOptions) (captured, error) {
+	s, err := listenStandIn(o.Client.Prefix.Turn)
 	if err != nil {
-		return Captured{}, fmt.Errorf("there is no stand-in for the model's API: %w", err)
+		return captured{}, fmt.Errorf("there is no stand-in for the model's API: %w", err)
 	}
 	defer s.close()
 	private, err := privateFolder(o.Env)
 	if err != nil {
-		return Captured{}, err
+		return captured{}, err
 	}
 	defer os.RemoveAll(private)
 	prompt := "mcp-pruner-" + rand.Text()
 	cmd, replaced, err := o.command(s.url, private, prompt)
 	if err != nil {
-		return Captured{}, err
+		return captured{}, err
 	}
-	history, err := watch(o, prompt)
+	history, err := watchHistory(o, prompt)
 	if err != nil {
-		return Captured{}, err
+		return captured{}, err
 	}
-	said, started := &tail{}, time.Now()
+	said, started := &outputTail{}, time.Now()
 	cmd.Stdout, cmd.Stderr = said, said
 	kept, err := keeper.Start(slices.Concat(o.Keeper, []string{keeper.Grace(grace)}), cmd)
 	if err != nil {
-		return Captured{}, fmt.Errorf("%s cannot be started: %w", o.Client.Title, err)
+		return captured{}, fmt.Errorf("%s cannot be started: %w", o.Client.Title, err)
 	}
 	took, waited := o.await(ctx, kept, s)
 	if err := errors.Join(waited, history.clean()); err != nil {
-		return Captured{}, err
+		return captured{}, err
 	}
 	request, version, right := s.kept()
 	if request.Body == nil {
-		return Captured{}, fmt.Errorf("%s sent no request within %s%s", o.Client.Title, time.Since(started).Round(time.Second), said.quoted())
+		return captured{}, fmt.Errorf("%s sent no request within %s%s", o.Client.Title, time.Since(started).Round(time.Second), said.quoted())
 	}
 	for from, to := range replaced {
 		request.Body = bytes.ReplaceAll(request.Body, encoded(from), encoded(to))
 	}
-	return Captured{request, prompt, right, took, version}, nil
+	return captured{request, prompt, right, took, version}, nil
 }
 
 // privateFolder creates a folder below that of this program's state, which only the user can read.
@@ -109,11 +108,11 @@ func privateFolder(env []string) (string, error) {
 }
 
 // await waits for the request, and then for the end of the client and of all that it started.
-func (o Options) await(ctx context.Context, kept *keeper.Kept, s *standIn) (took time.Duration, err error) {
+func (o CaptureOptions) await(ctx context.Context, kept *keeper.Kept, s *standIn) (took time.Duration, err error) {
 	started, gone := time.Now(), make(chan struct{})
 	go func() { kept.Wait(); close(gone) }() // returns after the signals below at the latest
 	if o.over == nil {
-		limit := time.NewTimer(Limit)
+		limit := time.NewTimer(captureLimit)
 		defer limit.Stop()
 		o.over = limit.C
 	}
@@ -149,15 +148,15 @@ func endSignal() os.Signal {
 }
 
 // command returns the command that starts the client, after its files are written, and the paths of agent.Launch.For.
-func (o Options) command(url, private, prompt string) (cmd *exec.Cmd, replaced map[string]string, err error) {
+func (o CaptureOptions) command(url, private, prompt string) (cmd *exec.Cmd, replaced map[string]string, err error) {
 	here := system.Here(o.Env)
 	files, err := setup.Home{Lookup: here.Lookup}.Files(o.Client.Name)
 	if err != nil {
 		return nil, nil, err
 	}
 	launch := o.Client.Prefix.Start(agent.Occurrence{
-		URL: url, Folder: private, Prompt: prompt, Dir: files.Dir, Entries: names(files.Dir), Project: o.Folder, Alone: o.NoServers,
-		Servers: Project{o.Client, o.Folder, here.Lookup}.Servers(), Settings: settings(o.Client), Get: here.Get,
+		URL: url, Folder: private, Prompt: prompt, Dir: files.Dir, Entries: fileNames(files.Dir), Project: o.Folder, Alone: o.NoServers,
+		Servers: Project{o.Client, o.Folder, here.Lookup}.Servers(), Settings: settingsOf(o.Client), Get: here.Get,
 	})
 	if err := furnish(private, launch); err != nil {
 		return nil, nil, err
@@ -167,7 +166,7 @@ func (o Options) command(url, private, prompt string) (cmd *exec.Cmd, replaced m
 		return nil, nil, err
 	}
 	cmd = exec.Command(path, launch.Args...)
-	cmd.Dir, cmd.Env = o.Folder, environment(o.Env, launch.Env)
+	cmd.Dir, cmd.Env = o.Folder, clientEnv(o.Env, launch.Env)
 	return cmd, launch.For, nil
 }
 
@@ -200,8 +199,8 @@ func furnish(private string, l agent.Launch) error {
 	return nil
 }
 
-// names returns the names in a folder, none if it cannot be read.
-func names(folder string) (list []string) {
+// fileNames returns the names in a folder, none if it cannot be read.
+func fileNames(folder string) (list []string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		list = append(list, e.Name())
@@ -209,8 +208,8 @@ func names(folder string) (list []string) {
 	return list
 }
 
-// environment returns the user's environment with the launch's variables. Loopback is reached without a proxy.
-func environment(env []string, set map[string]string) []string {
+// clientEnv returns the user's environment with the launch's variables. Loopback is reached without a proxy.
+func clientEnv(env []string, set map[string]string) []string {
 	set = maps.Clone(set)
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		set[name] = strings.TrimPrefix(system.Here(env).Get(name)+",127.0.0.1", ",")
@@ -228,8 +227,8 @@ func environment(env []string, set map[string]string) []string {
 	return env
 }
 
-// settings returns a function that reads a file with settings. What cannot be read has none.
-func settings(c *agent.Client) func(path string) map[string]any {
+// settingsOf returns a function that reads a file with settings. What cannot be read has none.
+func settingsOf(c *agent.Client) func(path string) map[string]any {
 	return func(path string) map[string]any {
 		syntax := setup.Syntax{Client: c.Title, Format: agent.JSONC}
 		if filepath.Ext(path) == ".toml" {
@@ -245,17 +244,17 @@ func settings(c *agent.Client) func(path string) map[string]any {
 	}
 }
 
-// tail keeps the end of a client's output.
-type tail struct{ text []byte }
+// outputTail keeps the end of a client's output.
+type outputTail struct{ text []byte }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *outputTail) Write(p []byte) (int, error) {
 	t.text = append(t.text, p...)
 	t.text = t.text[max(0, len(t.text)-1000):]
 	return len(p), nil
 }
 
 // quoted returns the text for an error message.
-func (t *tail) quoted() string {
+func (t *outputTail) quoted() string {
 	text := bytes.TrimSpace(t.text)
 	if len(text) == 0 {
 		return ""

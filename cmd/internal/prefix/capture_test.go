@@ -1,6 +1,6 @@
 //go:build unix
 
-package capture
+package prefix
 
 import (
 	"bytes"
@@ -33,14 +33,14 @@ func TestMain(m *testing.M) {
 		case "keep":
 			os.Exit(keeper.Main(os.Args[2:]))
 		case "client":
-			client(os.Args[2], os.Args[3:])
+			fakeClient(os.Args[2], os.Args[3:])
 		}
 	}
 	os.Exit(m.Run())
 }
 
-// client stands for Claude Code. It sends a helper request and, unless it hangs, the right one, and leaves a transcript.
-func client(how string, args []string) {
+// fakeClient stands for Claude Code. It sends a helper request and, unless it hangs, the right one, and leaves a transcript.
+func fakeClient(how string, args []string) {
 	var prompt, file string
 	for i, arg := range args {
 		switch arg {
@@ -91,20 +91,20 @@ func client(how string, args []string) {
 	os.Exit(0)
 }
 
-// world is a home folder with a client.
-type world struct {
-	Options
+// captureWorld is a home folder with a client.
+type captureWorld struct {
+	CaptureOptions
 	home string
 	out  string
 }
 
-func newWorld(t *testing.T, how string) world {
+func newCaptureWorld(t *testing.T, how string) captureWorld {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)
-	w := world{home: home, out: filepath.Join(home, "out")}
+	w := captureWorld{home: home, out: filepath.Join(home, "out")}
 	bin := filepath.Join(home, "bin")
 	require.NoError(t, os.MkdirAll(bin, 0o700))
 	script := fmt.Sprintf("#!/bin/sh\nenv > '%s.env'\nexec '%s' client %s \"$@\" > '%s' 2>&1\n", w.out, self, how, w.out)
@@ -112,7 +112,7 @@ func newWorld(t *testing.T, how string) world {
 		script = "#!/bin/sh\necho no such option >&2\nexit 3\n"
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o700))
-	w.Options = Options{
+	w.CaptureOptions = CaptureOptions{
 		Client: &agent.Claude, Folder: home, Keeper: []string{self, "keep"},
 		Env: []string{"HOME=" + home, "PATH=" + bin + ":/usr/bin:/bin", "ANTHROPIC_API_KEY=sk-secret", "ANTHROPIC_AUTH_TOKEN=sk-secret", "CAPTURE_MARK=" + home},
 	}
@@ -120,7 +120,7 @@ func newWorld(t *testing.T, how string) world {
 }
 
 // hangs returns a channel that is closed when the client has its answer to the helper request and hangs.
-func (w *world) hangs(t *testing.T) <-chan time.Time {
+func (w *captureWorld) hangs(t *testing.T) <-chan time.Time {
 	t.Helper()
 	told := make(chan time.Time)
 	once := sync.OnceFunc(func() { close(told) })
@@ -131,7 +131,7 @@ func (w *world) hangs(t *testing.T) <-chan time.Time {
 }
 
 // alive lists the processes with the world's mark in their environment.
-func (w world) alive() (found []string) {
+func (w captureWorld) alive() (found []string) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range paths {
 		env, _ := os.ReadFile(path)
@@ -142,7 +142,7 @@ func (w world) alive() (found []string) {
 	return found
 }
 
-func (w world) leavesNothing(t *testing.T) {
+func (w captureWorld) leavesNothing(t *testing.T) {
 	t.Helper()
 	require.Empty(t, w.alive(), "processes")
 	projects := filepath.Join(w.home, ".claude", "projects", "p")
@@ -154,8 +154,8 @@ func (w world) leavesNothing(t *testing.T) {
 }
 
 func TestTheRightRequest(t *testing.T) {
-	w := newWorld(t, "good")
-	got, err := Run(t.Context(), w.Options)
+	w := newCaptureWorld(t, "good")
+	got, err := Capture(t.Context(), w.CaptureOptions)
 	require.NoError(t, err)
 	require.True(t, got.Complete)
 	require.Equal(t, []string{"Bash"}, got.Request.Tools())
@@ -175,9 +175,9 @@ func TestTheRightRequest(t *testing.T) {
 }
 
 func TestAClientThatHangs(t *testing.T) {
-	w := newWorld(t, "hang")
+	w := newCaptureWorld(t, "hang")
 	w.over = w.hangs(t)
-	got, err := Run(t.Context(), w.Options)
+	got, err := Capture(t.Context(), w.CaptureOptions)
 	require.NoError(t, err)
 	require.False(t, got.Complete, "what is known is better than nothing")
 	require.Equal(t, []string{"mcp__x__y"}, got.Request.Tools())
@@ -188,16 +188,16 @@ func TestAClientThatHangs(t *testing.T) {
 func TestAClientThatHangsInTheBackground(t *testing.T) {
 	signal.Ignore(os.Interrupt)
 	t.Cleanup(func() { signal.Reset(os.Interrupt) })
-	w := newWorld(t, "hang")
+	w := newCaptureWorld(t, "hang")
 	w.over = w.hangs(t)
-	got, err := Run(t.Context(), w.Options)
+	got, err := Capture(t.Context(), w.CaptureOptions)
 	require.NoError(t, err)
 	require.False(t, got.Complete)
 	w.leavesNothing(t)
 }
 
 func TestInterrupted(t *testing.T) {
-	w := newWorld(t, "hang")
+	w := newCaptureWorld(t, "hang")
 	ctx, stop := context.WithCancel(t.Context())
 	told := w.hangs(t)
 	go func() {
@@ -205,24 +205,24 @@ func TestInterrupted(t *testing.T) {
 		assert.NotEmpty(t, w.alive())
 		stop()
 	}()
-	_, err := Run(ctx, w.Options)
+	_, err := Capture(ctx, w.CaptureOptions)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, w.alive())
 }
 
 func TestAClientThatFails(t *testing.T) {
-	w := newWorld(t, "fail")
-	_, err := Run(t.Context(), w.Options)
+	w := newCaptureWorld(t, "fail")
+	_, err := Capture(t.Context(), w.CaptureOptions)
 	require.ErrorContains(t, err, "Claude Code sent no request")
 	require.ErrorContains(t, err, "no such option")
 	w.Env = []string{"HOME=" + w.home, "PATH=/nowhere"}
-	_, err = Run(t.Context(), w.Options)
+	_, err = Capture(t.Context(), w.CaptureOptions)
 	require.ErrorContains(t, err, "claude is not on PATH")
 }
 
 // TestStrangers: nobody without the address's secret part gets an answer.
 func TestStrangers(t *testing.T) {
-	s, err := listen([]string{"Bash"})
+	s, err := listenStandIn([]string{"Bash"})
 	require.NoError(t, err)
 	defer s.close()
 	at := s.url[:strings.LastIndex(s.url, "/")]

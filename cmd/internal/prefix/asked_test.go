@@ -1,4 +1,4 @@
-package asked
+package prefix
 
 import (
 	"os"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/change"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
@@ -26,19 +25,19 @@ func TestWantedAgain(t *testing.T) {
 	put(`{"type":"user","sessionId":"a","cwd":"/p","message":{"role":"user","content":"go on"}}
 {"type":"assistant","sessionId":"a","cwd":"/p","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Workflow","input":{}}]}}
 `, ".claude", "projects", "p", "a.jsonl")
-	require.Empty(t, For(t.Context(), lookup), "nothing is off")
+	require.Empty(t, AskedAgain(t.Context(), lookup), "nothing is off")
 
 	state, err := statedir.Find(lookup)
 	require.NoError(t, err)
-	target := change.Target{File: setup.File{Path: filepath.Join(home, ".claude", "settings.json"), Syntax: setup.Syntax{Client: "Claude Code", Format: agent.StrictJSON}},
+	target := ChangeTarget{File: setup.File{Path: filepath.Join(home, ".claude", "settings.json"), Syntax: setup.Syntax{Client: "Claude Code", Format: agent.StrictJSON}},
 		Client: "claude", State: state, Now: time.Now().Add(-time.Hour)}
-	off := func(kind, name, entry string) change.Off {
+	off := func(kind, name, entry string) SwitchedOff {
 		thing := agent.Thing{Kind: kind, Name: name}
-		return change.Off{Thing: thing, Switch: *agent.Claude.Prefix.Switch(thing), Entry: entry}
+		return SwitchedOff{Thing: thing, Switch: *agent.Claude.Prefix.Switch(thing), Entry: entry}
 	}
-	_, _, err = target.On([]change.Off{off("tool", "Workflow", ""), off("tool", "ReportFindings", ""), off("server", "notes", "of the old entry"), off("server", "maps", "")})
+	_, _, err = target.On([]SwitchedOff{off("tool", "Workflow", ""), off("tool", "ReportFindings", ""), off("server", "notes", "of the old entry"), off("server", "maps", "")})
 	require.NoError(t, err)
-	list := For(t.Context(), lookup)
+	list := AskedAgain(t.Context(), lookup)
 	require.Len(t, list, 2)
 	require.Equal(t, `Workflow is switched off, and a session called it; "mcp-pruner context claude --undo" switches on again what is off`, list[0].String())
 	require.Equal(t, `notes is switched off, and you installed it again; "mcp-pruner context claude --undo" switches on again what is off`, list[1].String())

@@ -1,4 +1,4 @@
-package usage
+package prefix
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
-// First returns the tokens of the prompt with which the user's newest session began, as the client's API counted them: of the
+// FirstCall returns the tokens of the prompt with which the user's newest session began, as the client's API counted them: of the
 // folder's sessions, if the options name one. ok is false if that transcript does not say it.
-func First(ctx context.Context, o Options) (tokens int, ok bool) {
+func FirstCall(ctx context.Context, o UsageOptions) (tokens int, ok bool) {
 	groups, order, err := o.files()
 	if err != nil {
 		return 0, false
@@ -34,7 +34,7 @@ func First(ctx context.Context, o Options) (tokens int, ok bool) {
 
 // first returns the tokens with which the newest session in a file began, 0 if they are not known. found is false if the file has
 // no session that counts.
-func (o Options) first(ctx context.Context, path string) (tokens int, found bool) {
+func (o UsageOptions) first(ctx context.Context, path string) (tokens int, found bool) {
 	var begun time.Time
 	_ = sessions.ReadFile(ctx, path, func(s sessions.Session) error { // what cannot be read says nothing
 		if o.Folder != "" && s.Project != o.Folder || s.Begun.Before(begun) {
@@ -52,12 +52,12 @@ func (o Options) first(ctx context.Context, path string) (tokens int, found bool
 	return tokens, found
 }
 
-// Line says in one line what the prefix costs and how to see it; "" for a client of which nothing is known. It starts no client.
-func Line(ctx context.Context, o Options) string {
+// UsageLine says in one line what the prefix costs and how to see it; "" for a client of which nothing is known. It starts no client.
+func UsageLine(ctx context.Context, o UsageOptions) string {
 	if o.Client.Prefix == nil {
 		return ""
 	}
-	if tokens, ok := First(ctx, o); ok {
+	if tokens, ok := FirstCall(ctx, o); ok {
 		return fmt.Sprintf("Your newest session of %s began with %d tokens, paid with every call: \"mcp-pruner context %s\" shows what they are.\n",
 			o.Client.Title, tokens, o.Client.Name)
 	}

@@ -1,4 +1,4 @@
-package parts
+package prefix
 
 import (
 	"cmp"
@@ -29,9 +29,9 @@ type Prefix struct {
 	Parts  []Part
 }
 
-// Of splits a request of a client. servers are the MCP servers that are known by name. The prompt, which this program
+// PartsOf splits a request of a client. servers are the MCP servers that are known by name. The prompt, which this program
 // itself gave, counts as nothing.
-func Of(c *agent.Client, r Request, servers []string, prompt string) (Prefix, error) {
+func PartsOf(c *agent.Client, r Request, servers []string, prompt string) (Prefix, error) {
 	content, err := r.decode()
 	if err != nil {
 		return Prefix{}, err
@@ -48,7 +48,7 @@ func Of(c *agent.Client, r Request, servers []string, prompt string) (Prefix, er
 		p.add(Part{Part: sessions.Part{Kind: sessions.ToolPart, Name: t.Name, Server: serverOf(c, t, servers), Tokens: tokens.EstimateAll(t.defined())}})
 	}
 	for _, text := range content.texts {
-		text = without(text, prompt)
+		text = withoutPrompt(text, prompt)
 		whole.WriteString(text)
 		p.split(c, servers, sessions.OtherPart, messages, text)
 	}
@@ -58,17 +58,17 @@ func Of(c *agent.Client, r Request, servers []string, prompt string) (Prefix, er
 	}
 	p.Tokens = tokens.EstimateAll(whole.String())
 	slices.SortStableFunc(p.Parts, func(a, b Part) int {
-		return cmp.Or(slices.Index(order, a.Kind)-slices.Index(order, b.Kind), cmp.Compare(b.Tokens, a.Tokens))
+		return cmp.Or(slices.Index(kindOrder, a.Kind)-slices.Index(kindOrder, b.Kind), cmp.Compare(b.Tokens, a.Tokens))
 	})
 	return p, nil
 }
 
-var order = []sessions.PartKind{sessions.SystemPart, sessions.ToolPart, sessions.MemoryPart, sessions.SkillPart, sessions.AgentPart, sessions.OtherPart}
+var kindOrder = []sessions.PartKind{sessions.SystemPart, sessions.ToolPart, sessions.MemoryPart, sessions.SkillPart, sessions.AgentPart, sessions.OtherPart}
 
 // messages is the name of what the client writes into its first messages beside the listings.
 const messages = "messages"
 
-func without(text, prompt string) string {
+func withoutPrompt(text, prompt string) string {
 	if prompt == "" {
 		return text
 	}
@@ -88,8 +88,8 @@ func (p *Prefix) add(part Part) {
 	p.Parts[at].Sections = append(p.Parts[at].Sections, part.Sections...)
 }
 
-// item is a place of a text that belongs to a listed thing.
-type item struct {
+// listItem is a place of a text that belongs to a listed thing.
+type listItem struct {
 	from, to int
 	part     Part
 }
@@ -106,11 +106,11 @@ func quotedTokens(text string) int { return tokens.EstimateAll(strings.Trim(quot
 
 // takeListed adds the things that a text lists, with their tokens by count, and returns the rest of the text.
 func (p *Prefix) takeListed(c *agent.Client, servers []string, text string, count func(string) int) string {
-	var items []item
+	var items []listItem
 	for _, l := range c.Prefix.Listings() {
-		items = append(items, listed(l, text)...)
+		items = append(items, listedItems(l, text)...)
 	}
-	slices.SortFunc(items, func(a, b item) int { return a.from - b.from })
+	slices.SortFunc(items, func(a, b listItem) int { return a.from - b.from })
 	at := 0
 	var rest strings.Builder
 	for _, i := range items {
@@ -123,9 +123,9 @@ func (p *Prefix) takeListed(c *agent.Client, servers []string, text string, coun
 		i.part.Tokens = count(body)
 		switch i.part.Kind {
 		case sessions.MemoryPart:
-			i.part.Sections = sections(body)
+			i.part.Sections = sectionsOf(body)
 		case sessions.ToolPart:
-			i.part.Server = serverOf(c, tool{Name: i.part.Name}, servers)
+			i.part.Server = serverOf(c, requestTool{Name: i.part.Name}, servers)
 		case sessions.OtherPart:
 			i.part.Server = i.part.Name
 		case sessions.SkillPart, sessions.AgentPart:
@@ -139,7 +139,7 @@ func (p *Prefix) takeListed(c *agent.Client, servers []string, text string, coun
 	return rest.String()
 }
 
-func listed(l agent.Listing, text string) (items []item) {
+func listedItems(l agent.Listing, text string) (items []listItem) {
 	for _, region := range l.Region.FindAllStringIndex(text, -1) {
 		within := text[region[0]:region[1]]
 		starts := l.Item.FindAllStringSubmatchIndex(within, -1)
@@ -149,14 +149,14 @@ func listed(l agent.Listing, text string) (items []item) {
 				end = starts[i+1][0]
 			}
 			named := sessions.Part{Kind: sessions.PartKind(l.Kind), Name: within[s[2]:s[3]]}
-			items = append(items, item{region[0] + s[0], region[0] + end, Part{Part: named}})
+			items = append(items, listItem{region[0] + s[0], region[0] + end, Part{Part: named}})
 		}
 	}
 	return items
 }
 
-// sections returns the sections of a text in Markdown: from each heading to the next.
-func sections(text string) (list []Section) {
+// sectionsOf returns the sections of a text in Markdown: from each heading to the next.
+func sectionsOf(text string) (list []Section) {
 	var name string
 	var body strings.Builder
 	flush := func() {
@@ -181,7 +181,7 @@ func sections(text string) (list []Section) {
 }
 
 // serverOf returns the MCP server of a tool by the client's name for it, "" for the client's own tools.
-func serverOf(c *agent.Client, t tool, servers []string) string {
+func serverOf(c *agent.Client, t requestTool, servers []string) string {
 	marks := c.Prefix.ServerTool
 	name := t.Name
 	if t.Server != "" {

@@ -1,4 +1,4 @@
-package change
+package prefix
 
 import (
 	"os"
@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// odd are settings files that users have, by what is odd about them.
-var odd = map[string]struct {
+// oddFiles are settings files that users have, by what is odd about them.
+var oddFiles = map[string]struct {
 	client string
 	text   string
 }{
@@ -46,34 +46,34 @@ var odd = map[string]struct {
 	"TOML with a header in it": {"codex", "[mcp_servers.notes]\ncommand = \"n\"\nargs = [\"\"\"\n[features]\n\"\"\"]\n"},
 }
 
-// things are of each kind, as the client's switches name them.
-func things(c *agent.Client) (list []Off) {
+// allSwitches are of each kind, as the client's switches name them.
+func allSwitches(c *agent.Client) (list []SwitchedOff) {
 	tool := map[string]string{"codex": "update_goal"}[c.Name]
 	if tool == "" {
 		tool = "Workflow"
 	}
 	for _, thing := range []agent.Thing{{Kind: "tool", Name: tool}, {Kind: "server", Name: "notes"}, {Kind: "skill", Name: "plot"}, {Kind: "agent", Name: "helper"}} {
 		if s := c.Prefix.Switch(thing); s != nil {
-			list = append(list, Off{Thing: thing, Switch: *s})
+			list = append(list, SwitchedOff{Thing: thing, Switch: *s})
 		}
 	}
 	return list
 }
 
-func target(t *testing.T, client, path string) Target {
+func targetOf(t *testing.T, client, path string) ChangeTarget {
 	t.Helper()
 	c := agent.Named(client)
 	as := map[agent.Place]agent.Format{agent.InHooks: c.Files.Hooks.As, agent.InServers: c.Files.Servers.As, agent.InSettings: c.Files.Settings.As}[c.Prefix.SwitchesIn]
-	return Target{File: setup.File{Path: path, Syntax: setup.Syntax{Client: c.Title, Format: as}}, Client: client, State: t.TempDir()}
+	return ChangeTarget{File: setup.File{Path: path, Syntax: setup.Syntax{Client: c.Title, Format: as}}, Client: client, State: t.TempDir()}
 }
 
 func TestUndoIsExact(t *testing.T) {
-	for name, file := range odd {
+	for name, file := range oddFiles {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "settings")
 			require.NoError(t, os.WriteFile(path, []byte(file.text), 0o640))
-			tg := target(t, file.client, path)
-			want := things(agent.Named(file.client))
+			tg := targetOf(t, file.client, path)
+			want := allSwitches(agent.Named(file.client))
 			done, refused, err := tg.On(want)
 			require.NoError(t, err)
 			require.Empty(t, refused)
@@ -89,8 +89,8 @@ func TestUndoIsExact(t *testing.T) {
 			undone, err := tg.Undo()
 			require.NoError(t, err)
 			require.True(t, undone.Exact)
-			is(t, path, file.text)
-			require.Empty(t, Notes(tg.State))
+			fileIs(t, path, file.text)
+			require.Empty(t, ChangeNotes(tg.State))
 
 			// Somebody edits the file in between.
 			_, _, err = tg.On(want)
@@ -106,13 +106,13 @@ func TestUndoIsExact(t *testing.T) {
 			require.NoError(t, err)
 			now, err := tg.Syntax.Decode(left)
 			require.NoError(t, err, string(left))
-			require.Equal(t, pruned(was), pruned(now))
+			require.Equal(t, prunedValue(was), prunedValue(now))
 			require.NotContains(t, string(left), "mcp-pruner")
 		})
 	}
 }
 
-func is(t *testing.T, path, text string) {
+func fileIs(t *testing.T, path, text string) {
 	t.Helper()
 	now, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -121,8 +121,8 @@ func is(t *testing.T, path, text string) {
 
 func TestAMissingFileIsRemovedAgain(t *testing.T) {
 	dir := t.TempDir()
-	tg := target(t, "claude", filepath.Join(dir, "p", ".claude", "settings.local.json"))
-	_, _, err := tg.On(things(&agent.Claude))
+	tg := targetOf(t, "claude", filepath.Join(dir, "p", ".claude", "settings.local.json"))
+	_, _, err := tg.On(allSwitches(&agent.Claude))
 	require.NoError(t, err)
 	require.FileExists(t, tg.Path)
 	undone, err := tg.Undo()
@@ -139,15 +139,15 @@ func TestALinkStaysALink(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Skip(err)
 	}
-	tg := target(t, "claude", link)
-	_, _, err := tg.On(things(&agent.Claude))
+	tg := targetOf(t, "claude", link)
+	_, _, err := tg.On(allSwitches(&agent.Claude))
 	require.NoError(t, err)
 	info, err := os.Lstat(link)
 	require.NoError(t, err)
 	require.NotZero(t, info.Mode()&os.ModeSymlink)
 	_, err = tg.Undo()
 	require.NoError(t, err)
-	is(t, real, "{}\n")
+	fileIs(t, real, "{}\n")
 }
 
 // TestFilesThatStay: a file that is read-only, broken or no file is not changed, and there is no note of it.
@@ -167,12 +167,12 @@ func TestFilesThatStay(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "settings.json")
 			require.NoError(t, make(path))
 			before, _ := os.ReadFile(path)
-			tg := target(t, "claude", path)
-			_, _, err := tg.On(things(&agent.Claude))
+			tg := targetOf(t, "claude", path)
+			_, _, err := tg.On(allSwitches(&agent.Claude))
 			require.Error(t, err)
 			after, _ := os.ReadFile(path)
 			require.Equal(t, before, after)
-			require.Empty(t, Notes(tg.State))
+			require.Empty(t, ChangeNotes(tg.State))
 		})
 	}
 }
@@ -182,8 +182,8 @@ func TestWhatTheUserDecidedStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.json")
 	text := `{"permission": {"Workflow": "ask"}, "mcp": {"notes": {"enabled": true}}, "agent": "none"}`
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	tg := target(t, "opencode", path)
-	done, refused, err := tg.On(things(&agent.Opencode))
+	tg := targetOf(t, "opencode", path)
+	done, refused, err := tg.On(allSwitches(&agent.Opencode))
 	require.NoError(t, err)
 	require.Len(t, done, 1)
 	require.Len(t, refused, 3)
@@ -191,7 +191,7 @@ func TestWhatTheUserDecidedStays(t *testing.T) {
 	require.EqualError(t, refused[2].Why, `agent is "none" there already`)
 	_, err = tg.Undo()
 	require.NoError(t, err)
-	is(t, path, text)
+	fileIs(t, path, text)
 }
 
 // TestSomeGoBack: what had no effect is taken back, and the rest is undone exactly, later.
@@ -199,8 +199,8 @@ func TestSomeGoBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	text := "[features]\nhooks = true\n"
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	tg := target(t, "codex", path)
-	done, _, err := tg.On(things(&agent.Codex))
+	tg := targetOf(t, "codex", path)
+	done, _, err := tg.On(allSwitches(&agent.Codex))
 	require.NoError(t, err)
 	require.NoError(t, tg.Back(done[:1]))
 	now, err := os.ReadFile(path)
@@ -213,13 +213,13 @@ func TestSomeGoBack(t *testing.T) {
 	undone, err := tg.Undo()
 	require.NoError(t, err)
 	require.True(t, undone.Exact)
-	is(t, path, text)
+	fileIs(t, path, text)
 
-	done, _, err = tg.On(things(&agent.Codex))
+	done, _, err = tg.On(allSwitches(&agent.Codex))
 	require.NoError(t, err)
 	require.NoError(t, tg.Back(done))
-	is(t, path, text)
-	require.Empty(t, Notes(tg.State))
+	fileIs(t, path, text)
+	require.Empty(t, ChangeNotes(tg.State))
 }
 
 func TestOnlyItsUserReadsTheNote(t *testing.T) {
@@ -228,8 +228,8 @@ func TestOnlyItsUserReadsTheNote(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "settings.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"env": {"KEY": "sk-secret"}}`), 0o600))
-	tg := target(t, "claude", path)
-	_, _, err := tg.On(things(&agent.Claude))
+	tg := targetOf(t, "claude", path)
+	_, _, err := tg.On(allSwitches(&agent.Claude))
 	require.NoError(t, err)
 	info, err := os.Stat(tg.notePath())
 	require.NoError(t, err)

@@ -1,6 +1,4 @@
-// Package parts splits the request with which a session begins into the parts that a user can know and switch off:
-// system prompt, tools, memory files, skills, agents and the rest, each with its tokens.
-package parts
+package prefix
 
 import (
 	"bytes"
@@ -28,14 +26,14 @@ const (
 	geminiAPI    = "gemini"
 )
 
-// ErrNoRequest says that a text is no request of an API that is known.
-var ErrNoRequest = errors.New("not a request of the Messages, Responses, Chat Completions or Gemini API")
+// errNoRequest says that a text is no request of an API that is known.
+var errNoRequest = errors.New("not a request of the Messages, Responses, Chat Completions or Gemini API")
 
-// Recorded returns the request in a text, whose API it determines by its members.
-func Recorded(body []byte) (Request, error) {
+// RecordedRequest returns the request in a text, whose API it determines by its members.
+func RecordedRequest(body []byte) (Request, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil {
-		return Request{}, ErrNoRequest
+		return Request{}, errNoRequest
 	}
 	_, input := members["input"]
 	_, contents := members["contents"]
@@ -50,7 +48,7 @@ func Recorded(body []byte) (Request, error) {
 	case messages:
 		return Request{messagesAPI, body}, nil
 	}
-	return Request{}, ErrNoRequest
+	return Request{}, errNoRequest
 }
 
 // Tools returns the names of the tools that a request defines.
@@ -79,24 +77,24 @@ func (r Request) Save(path string) error {
 	return err
 }
 
-// content has the members that the requests of every API have in some form.
-type content struct {
+// requestContent has the members that the requests of every API have in some form.
+type requestContent struct {
 	model  string
 	system []string
-	tools  []tool
+	tools  []requestTool
 	texts  []string // of messages
 	rest   []string // blocks that are no text, as JSON
 }
 
-// tool is the definition of a tool.
-type tool struct {
+// requestTool is the definition of a tool.
+type requestTool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // of its arguments; or a whole definition in another form
 	Server      string          // where the request names it
 }
 
-func (r Request) decode() (c content, err error) {
+func (r Request) decode() (c requestContent, err error) {
 	switch r.API {
 	case messagesAPI:
 		return decodeMessages(r.Body)
@@ -107,17 +105,17 @@ func (r Request) decode() (c content, err error) {
 	case geminiAPI:
 		return decodeGemini(r.Body)
 	}
-	return c, ErrNoRequest
+	return c, errNoRequest
 }
 
-// block is a text, or a block of another kind.
-type block struct {
+// requestBlock is a text, or a block of another kind.
+type requestBlock struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
 // blocks adds the texts of a value that is a text or a list of blocks.
-func (c *content) blocks(v json.RawMessage, to *[]string) {
+func (c *requestContent) blocks(v json.RawMessage, to *[]string) {
 	var text string
 	if json.Unmarshal(v, &text) == nil {
 		*to = append(*to, text)
@@ -131,7 +129,7 @@ func (c *content) blocks(v json.RawMessage, to *[]string) {
 		return
 	}
 	for _, raw := range list {
-		var b block
+		var b requestBlock
 		if json.Unmarshal(raw, &b) == nil && b.Text != "" {
 			*to = append(*to, b.Text)
 			continue
@@ -140,16 +138,16 @@ func (c *content) blocks(v json.RawMessage, to *[]string) {
 	}
 }
 
-type message struct {
+type requestMessage struct {
 	Role    string          `json:"role"`
 	Content json.RawMessage `json:"content"`
 }
 
-func decodeMessages(body []byte) (c content, err error) {
+func decodeMessages(body []byte) (c requestContent, err error) {
 	var r struct {
 		Model    string
 		System   json.RawMessage
-		Messages []message
+		Messages []requestMessage
 		Tools    []json.RawMessage
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
@@ -165,7 +163,7 @@ func decodeMessages(body []byte) (c content, err error) {
 		if json.Unmarshal(raw, &t) != nil || t.Schema == nil {
 			t.Schema = raw // a tool of the API's own
 		}
-		c.tools = append(c.tools, tool{t.Name, t.Description, t.Schema, ""})
+		c.tools = append(c.tools, requestTool{t.Name, t.Description, t.Schema, ""})
 	}
 	for _, m := range r.Messages {
 		c.blocks(m.Content, &c.texts)
@@ -173,10 +171,10 @@ func decodeMessages(body []byte) (c content, err error) {
 	return c, nil
 }
 
-func decodeChat(body []byte) (c content, err error) {
+func decodeChat(body []byte) (c requestContent, err error) {
 	var r struct {
 		Model    string
-		Messages []message
+		Messages []requestMessage
 		Tools    []struct {
 			Function struct {
 				Name, Description string
@@ -189,7 +187,7 @@ func decodeChat(body []byte) (c content, err error) {
 	}
 	c.model = r.Model
 	for _, t := range r.Tools {
-		c.tools = append(c.tools, tool{t.Function.Name, t.Function.Description, t.Function.Parameters, ""})
+		c.tools = append(c.tools, requestTool{t.Function.Name, t.Function.Description, t.Function.Parameters, ""})
 	}
 	for _, m := range r.Messages {
 		to := &c.texts
@@ -201,7 +199,7 @@ func decodeChat(body []byte) (c content, err error) {
 	return c, nil
 }
 
-func decodeResponses(body []byte) (c content, err error) {
+func decodeResponses(body []byte) (c requestContent, err error) {
 	var r struct {
 		Model        string
 		Instructions string
@@ -224,7 +222,7 @@ func decodeResponses(body []byte) (c content, err error) {
 	}
 	for _, raw := range items {
 		var m struct {
-			message
+			requestMessage
 			Type  string
 			Tools []responsesTool
 		}
@@ -255,7 +253,7 @@ type responsesTool struct {
 	Tools                   []responsesTool
 }
 
-func (c *content) responsesTool(t responsesTool) {
+func (c *requestContent) responsesTool(t responsesTool) {
 	if t.Type != "namespace" {
 		name := t.Name
 		if name == "" {
@@ -265,7 +263,7 @@ func (c *content) responsesTool(t responsesTool) {
 		if schema == nil {
 			schema = t.Format
 		}
-		c.tools = append(c.tools, tool{name, t.Description, schema, ""})
+		c.tools = append(c.tools, requestTool{name, t.Description, schema, ""})
 		return
 	}
 	for i, inner := range t.Tools {
@@ -288,7 +286,7 @@ func (c *content) responsesTool(t responsesTool) {
 // ownTools is the namespace that Codex gives its own tools in code mode.
 const ownTools = "functions"
 
-func decodeGemini(body []byte) (c content, err error) {
+func decodeGemini(body []byte) (c requestContent, err error) {
 	type parts struct{ Parts json.RawMessage }
 	var r struct {
 		SystemInstruction parts `json:"systemInstruction"`
@@ -311,7 +309,7 @@ func decodeGemini(body []byte) (c content, err error) {
 			if schema == nil {
 				schema = t.ParametersJSONSchema
 			}
-			c.tools = append(c.tools, tool{t.Name, t.Description, schema, ""})
+			c.tools = append(c.tools, requestTool{t.Name, t.Description, schema, ""})
 		}
 	}
 	for _, m := range r.Contents {
@@ -321,7 +319,7 @@ func decodeGemini(body []byte) (c content, err error) {
 }
 
 // defined returns the text of a definition as a model sees it: as in the report of the gateway.
-func (t tool) defined() string {
+func (t requestTool) defined() string {
 	schema := t.Schema
 	if len(schema) == 0 {
 		schema = json.RawMessage("{}")

@@ -1,4 +1,4 @@
-package usage
+package prefix
 
 import (
 	"os"
@@ -13,14 +13,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// transcript is a session of Claude Code with one call of a tool.
-func transcript(id, folder, tool string) string {
+// usageTranscript is a session of Claude Code with one call of a tool.
+func usageTranscript(id, folder, tool string) string {
 	return `{"type":"user","sessionId":"` + id + `","cwd":"` + folder + `","timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"go on"}}
 {"type":"assistant","sessionId":"` + id + `","cwd":"` + folder + `","message":{"id":"m1","role":"assistant","model":"claude-opus","content":[{"type":"tool_use","id":"t1","name":"` + tool + `","input":{}}],"usage":{"input_tokens":100,"cache_creation_input_tokens":20000,"cache_read_input_tokens":0,"output_tokens":50}}}
 `
 }
 
-func write(t *testing.T, path, text string, at time.Time) {
+func writeAt(t *testing.T, path, text string, at time.Time) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -31,12 +31,12 @@ func TestUseOfTheLastDays(t *testing.T) {
 	home := t.TempDir()
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	projects := filepath.Join(home, ".claude", "projects", "p")
-	write(t, filepath.Join(projects, "a.jsonl"), transcript("a", "/p", "Bash"), now)
-	write(t, filepath.Join(projects, "a", "subagents", "agent-1.jsonl"), transcript("a", "/p", "Workflow"), now)
-	write(t, filepath.Join(projects, "b.jsonl"), transcript("b", "/q", "mcp__notes__find"), now)
-	write(t, filepath.Join(projects, "old.jsonl"), transcript("old", "/p", "WebFetch"), now.AddDate(0, 0, -Days-1))
-	o := Options{Client: &agent.Claude, Now: now, Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
-	u, err := Of(t.Context(), o)
+	writeAt(t, filepath.Join(projects, "a.jsonl"), usageTranscript("a", "/p", "Bash"), now)
+	writeAt(t, filepath.Join(projects, "a", "subagents", "agent-1.jsonl"), usageTranscript("a", "/p", "Workflow"), now)
+	writeAt(t, filepath.Join(projects, "b.jsonl"), usageTranscript("b", "/q", "mcp__notes__find"), now)
+	writeAt(t, filepath.Join(projects, "old.jsonl"), usageTranscript("old", "/p", "WebFetch"), now.AddDate(0, 0, -UsageDays-1))
+	o := UsageOptions{Client: &agent.Claude, Now: now, Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
+	u, err := UsageOf(t.Context(), o)
 	require.NoError(t, err)
 	require.Equal(t, 2, u.Sessions(), "the sub-agent's belongs to its session")
 	used := func(name, server string) int {
@@ -50,11 +50,11 @@ func TestUseOfTheLastDays(t *testing.T) {
 	require.Greater(t, u.Share, 0.5)
 
 	o.Folder = "/q"
-	u, err = Of(t.Context(), o)
+	u, err = UsageOf(t.Context(), o)
 	require.NoError(t, err)
 	require.Equal(t, 1, u.Sessions())
 	o.Client = &agent.Gemini
-	u, err = Of(t.Context(), o)
+	u, err = UsageOf(t.Context(), o)
 	require.NoError(t, err)
 	require.Zero(t, u.Sessions(), "its sessions cannot be read")
 }
@@ -67,8 +67,8 @@ func TestToolsCalledByCode(t *testing.T) {
 {"timestamp":"2026-11-20T10:00:02Z","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c1","name":"exec","input":"text(await tools.update_goal({status: 'done'}))"}}
 {"timestamp":"2026-11-20T10:00:03Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}}
 `
-	write(t, filepath.Join(home, ".codex", "sessions", "2026", "r.jsonl"), text, time.Now())
-	u, err := Of(t.Context(), Options{Client: &agent.Codex, Now: time.Now(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }})
+	writeAt(t, filepath.Join(home, ".codex", "sessions", "2026", "r.jsonl"), text, time.Now())
+	u, err := UsageOf(t.Context(), UsageOptions{Client: &agent.Codex, Now: time.Now(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }})
 	require.NoError(t, err)
 	require.Equal(t, 1, u.Sessions())
 	used, _ := u.PartUse.Of(sessions.Part{Kind: sessions.ToolPart, Name: "update_goal"})
@@ -80,13 +80,13 @@ func TestFirstOfAProject(t *testing.T) {
 	home := t.TempDir()
 	now := time.Now()
 	projects := filepath.Join(home, ".claude", "projects", "p")
-	small := strings.Replace(transcript("b", "/q", "Bash"), "20000", "300", 1)
-	write(t, filepath.Join(projects, "a.jsonl"), transcript("a", "/p", "Bash"), now.Add(-time.Hour))
-	write(t, filepath.Join(projects, "b.jsonl"), small, now)
-	o := Options{Client: &agent.Claude, Now: now, Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
+	small := strings.Replace(usageTranscript("b", "/q", "Bash"), "20000", "300", 1)
+	writeAt(t, filepath.Join(projects, "a.jsonl"), usageTranscript("a", "/p", "Bash"), now.Add(-time.Hour))
+	writeAt(t, filepath.Join(projects, "b.jsonl"), small, now)
+	o := UsageOptions{Client: &agent.Claude, Now: now, Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
 	for folder, want := range map[string]int{"": 400, "/p": 20100, "/q": 400, "/r": 0} {
 		o.Folder = folder
-		tokens, ok := First(t.Context(), o)
+		tokens, ok := FirstCall(t.Context(), o)
 		require.Equal(t, want, tokens, folder)
 		require.Equal(t, want > 0, ok, folder)
 	}
@@ -94,11 +94,11 @@ func TestFirstOfAProject(t *testing.T) {
 
 func TestTheLineOfInit(t *testing.T) {
 	home := t.TempDir()
-	o := Options{Client: &agent.Claude, Now: time.Now(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
-	require.Equal(t, "Claude Code sends 13100 tokens and more before your first word, with every call: \"mcp-pruner context claude\" shows what they are.\n", Line(t.Context(), o))
+	o := UsageOptions{Client: &agent.Claude, Now: time.Now(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }}
+	require.Equal(t, "Claude Code sends 13100 tokens and more before your first word, with every call: \"mcp-pruner context claude\" shows what they are.\n", UsageLine(t.Context(), o))
 	path := filepath.Join(home, ".claude", "projects", "p", "a.jsonl")
-	write(t, path, transcript("a", "/p", "Bash"), o.Now)
-	require.Equal(t, "Your newest session of Claude Code began with 20100 tokens, paid with every call: \"mcp-pruner context claude\" shows what they are.\n", Line(t.Context(), o))
+	writeAt(t, path, usageTranscript("a", "/p", "Bash"), o.Now)
+	require.Equal(t, "Your newest session of Claude Code began with 20100 tokens, paid with every call: \"mcp-pruner context claude\" shows what they are.\n", UsageLine(t.Context(), o))
 	o.Client = &agent.Cursor
-	require.Empty(t, Line(t.Context(), o))
+	require.Empty(t, UsageLine(t.Context(), o))
 }

@@ -1,4 +1,4 @@
-package capture
+package prefix
 
 import (
 	"bytes"
@@ -12,19 +12,19 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// history lists the files in a client's folders of sessions before it was started.
-type history struct {
+// clientHistory lists the files in a client's folders of sessions before it was started.
+type clientHistory struct {
 	roots  []string
 	before map[string]bool // paths
 	prompt []byte          // only files of the recorded session have it
 }
 
-func watch(o Options, prompt string) (*history, error) {
+func watchHistory(o CaptureOptions, prompt string) (*clientHistory, error) {
 	files, err := setup.Home{Lookup: system.Here(o.Env).Lookup}.Files(o.Client.Name)
 	if err != nil {
 		return nil, err
 	}
-	h := &history{before: map[string]bool{}, prompt: []byte(prompt)}
+	h := &clientHistory{before: map[string]bool{}, prompt: []byte(prompt)}
 	for _, below := range o.Client.Prefix.History {
 		root := filepath.Join(files.Dir, filepath.FromSlash(below))
 		h.roots = append(h.roots, root)
@@ -33,7 +33,7 @@ func watch(o Options, prompt string) (*history, error) {
 	return h, nil
 }
 
-func (h *history) walk(root string, each func(path string, d fs.DirEntry)) {
+func (h *clientHistory) walk(root string, each func(path string, d fs.DirEntry)) {
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // a folder that is not there, or not ours to read
@@ -45,7 +45,7 @@ func (h *history) walk(root string, each func(path string, d fs.DirEntry)) {
 
 // clean removes the new files that have the prompt or the key that no other session has, and the new folders that are empty then. Files of sessions that run
 // at the same time stay.
-func (h *history) clean() error {
+func (h *clientHistory) clean() error {
 	var folders []string
 	var failed error
 	for _, root := range h.roots {
@@ -65,7 +65,7 @@ func (h *history) clean() error {
 	return failed
 }
 
-func (h *history) ours(path string) bool {
+func (h *clientHistory) ours(path string) bool {
 	text, err := os.ReadFile(path)
 	return err == nil && (bytes.Contains(text, h.prompt) || bytes.Contains(text, []byte(agent.NoKey)))
 }

@@ -1,4 +1,4 @@
-package parts
+package prefix
 
 import (
 	"flag"
@@ -20,9 +20,9 @@ func TestParts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			body, err := os.ReadFile("testdata/" + name + ".json")
 			require.NoError(t, err)
-			request, err := Recorded(body)
+			request, err := RecordedRequest(body)
 			require.NoError(t, err)
-			p, err := Of(agent.Named(name), request, []string{"notes"}, "PROMPT")
+			p, err := PartsOf(agent.Named(name), request, []string{"notes"}, "PROMPT")
 			require.NoError(t, err)
 			var b strings.Builder
 			sum := 0
@@ -47,27 +47,27 @@ func TestParts(t *testing.T) {
 
 func TestNoRequest(t *testing.T) {
 	for _, text := range []string{"", "[]", "{}", `{"model":"x"}`, "no JSON"} {
-		_, err := Recorded([]byte(text))
-		require.ErrorIs(t, err, ErrNoRequest, text)
+		_, err := RecordedRequest([]byte(text))
+		require.ErrorIs(t, err, errNoRequest, text)
 	}
-	_, err := Of(&agent.Claude, Request{API: "anthropic-messages", Body: []byte("{")}, nil, "")
+	_, err := PartsOf(&agent.Claude, Request{API: "anthropic-messages", Body: []byte("{")}, nil, "")
 	require.Error(t, err)
 }
 
 // FuzzOf: nothing that a file may say makes the splitting fail otherwise than by an error.
-func FuzzOf(f *testing.F) {
+func FuzzParts(f *testing.F) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini"} {
 		body, err := os.ReadFile("testdata/" + name + ".json")
 		require.NoError(f, err)
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		request, err := Recorded(body)
+		request, err := RecordedRequest(body)
 		if err != nil {
 			return
 		}
 		for _, c := range []*agent.Client{&agent.Claude, &agent.Codex, &agent.Opencode, &agent.Gemini} {
-			_, _ = Of(c, request, []string{"notes", ""}, "PROMPT")
+			_, _ = PartsOf(c, request, []string{"notes", ""}, "PROMPT")
 		}
 	})
 }

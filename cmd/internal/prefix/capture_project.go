@@ -1,4 +1,4 @@
-package capture
+package prefix
 
 import (
 	"crypto/sha256"
@@ -25,7 +25,7 @@ type Project struct {
 }
 
 // Settings decodes a file of the client's; what cannot be read has no settings.
-func (p Project) settings(path string) map[string]any { return settings(p.Client)(path) }
+func (p Project) settings(path string) map[string]any { return settingsOf(p.Client)(path) }
 
 // files returns the paths of the settings of the user, the project and an administrator.
 func (p Project) files() (user, shared, managed []string) {
@@ -55,10 +55,10 @@ func (p Project) Servers() []string {
 	user, shared, managed := p.files()
 	for _, path := range slices.Concat(user, shared, managed) {
 		data := p.settings(path)
-		note(names, data[p.Client.Servers.Member])
+		noteNames(names, data[p.Client.Servers.Member])
 		projects, _ := data["projects"].(map[string]any)
 		own, _ := projects[p.Folder].(map[string]any)
-		note(names, own[p.Client.Servers.Member])
+		noteNames(names, own[p.Client.Servers.Member])
 	}
 	return slices.Sorted(maps.Keys(names))
 }
@@ -84,8 +84,8 @@ func (p Project) Entry(server string) string {
 	return ""
 }
 
-// note adds the names of an object's members, or the texts of a list.
-func note(names map[string]bool, value any) {
+// noteNames adds the names of an object's members, or the texts of a list.
+func noteNames(names map[string]bool, value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for name := range v {
@@ -110,7 +110,7 @@ func (p Project) Starts() string {
 	for _, member := range p.Client.Prefix.Started {
 		names := map[string]bool{}
 		for _, path := range slices.Concat(user, shared, managed) {
-			note(names, p.settings(path)[member])
+			noteNames(names, p.settings(path)[member])
 		}
 		if len(names) > 0 {
 			said = append(said, member+" "+strings.Join(slices.Sorted(maps.Keys(names)), ", "))
@@ -123,7 +123,7 @@ func (p Project) Starts() string {
 }
 
 // Trusted returns an error if the client has not been told to trust the folder. A client that asks nobody would follow the
-// settings of any folder; one that has such settings counts as not trusted.
+// settingsOf of any folder; one that has such settings counts as not trusted.
 func (p Project) Trusted() error {
 	if p.Client.Prefix.Trust == nil {
 		_, shared, _ := p.files()

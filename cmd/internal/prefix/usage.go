@@ -1,5 +1,4 @@
-// Package usage reads in a user's own sessions which parts of the prefix they used, and what the prefix cost.
-package usage
+package prefix
 
 import (
 	"context"
@@ -14,18 +13,18 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Days is for how long back sessions count.
-const Days = 90
+// UsageDays is for how long back sessions count.
+const UsageDays = 90
 
-// Usage counts the uses of parts in the sessions.
-type Usage struct {
+// usage counts the uses of parts in the sessions.
+type usage struct {
 	*sessions.PartUse
 
 	Share float64 // of the bill that the fixed prefix cost, from 0 to 1; 0 if it is not known
 }
 
-// Options say which sessions count.
-type Options struct {
+// UsageOptions say which sessions count.
+type UsageOptions struct {
 	Client *agent.Client
 	Lookup func(string) (string, bool)
 	Folder string // only sessions of this folder; "": all
@@ -33,9 +32,9 @@ type Options struct {
 	Since  time.Time // zero: Days before Now
 }
 
-// Of reads the sessions of the last days. What cannot be read counts as nothing.
-func Of(ctx context.Context, o Options) (Usage, error) {
-	u := Usage{PartUse: sessions.NewPartUse()}
+// UsageOf reads the sessions of the last days. What cannot be read counts as nothing.
+func UsageOf(ctx context.Context, o UsageOptions) (usage, error) {
+	u := usage{PartUse: sessions.NewPartUse()}
 	var prefixes, bills float64
 	err := o.each(ctx, func(s sessions.Session) {
 		u.Add(s)
@@ -51,14 +50,14 @@ func Of(ctx context.Context, o Options) (Usage, error) {
 	return u, err
 }
 
-// Called returns the parts that the sessions called. Sessions that cannot be read are left out.
-func Called(ctx context.Context, o Options) (parts []sessions.Part) {
+// usedParts returns the parts that the sessions called. Sessions that cannot be read are left out.
+func usedParts(ctx context.Context, o UsageOptions) (parts []sessions.Part) {
 	_ = o.each(ctx, func(s sessions.Session) { parts = append(parts, sessions.CalledParts(s)...) })
 	return parts
 }
 
 // each calls a function for each session, with the steps of its sub-agents.
-func (o Options) each(ctx context.Context, yield func(sessions.Session)) error {
+func (o UsageOptions) each(ctx context.Context, yield func(sessions.Session)) error {
 	groups, order, err := o.files()
 	if err != nil {
 		return err
@@ -90,17 +89,17 @@ func (o Options) each(ctx context.Context, yield func(sessions.Session)) error {
 }
 
 // take yields a session if it counts, with the tools that its model called by code.
-func (o Options) take(s sessions.Session, yield func(sessions.Session)) {
+func (o UsageOptions) take(s sessions.Session, yield func(sessions.Session)) {
 	if o.Folder != "" && s.Project != o.Folder || !s.Begun.IsZero() && s.Begun.Before(o.since()) {
 		return
 	}
 	if o.Client.Prefix.Nested != nil {
-		s.Steps = nested(s.Steps, o.Client.Prefix.Nested())
+		s.Steps = nestedSteps(s.Steps, o.Client.Prefix.Nested())
 	}
 	yield(s)
 }
 
-func nested(steps []sessions.Step, calls *regexp.Regexp) []sessions.Step {
+func nestedSteps(steps []sessions.Step, calls *regexp.Regexp) []sessions.Step {
 	for _, step := range steps {
 		if step.Kind != sessions.Use {
 			continue
@@ -115,15 +114,15 @@ func nested(steps []sessions.Step, calls *regexp.Regexp) []sessions.Step {
 	return steps
 }
 
-func (o Options) since() time.Time {
+func (o UsageOptions) since() time.Time {
 	if !o.Since.IsZero() {
 		return o.Since
 	}
-	return o.Now.AddDate(0, 0, -Days)
+	return o.Now.AddDate(0, 0, -UsageDays)
 }
 
 // files returns the newer transcripts by session, the session's own before those of its sub-agents, and the order.
-func (o Options) files() (groups map[string][]string, order []string, err error) {
+func (o UsageOptions) files() (groups map[string][]string, order []string, err error) {
 	groups = map[string][]string{}
 	paths, err := setup.Home{Lookup: o.Lookup}.Transcripts(o.Client)
 	if err != nil {

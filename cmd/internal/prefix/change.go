@@ -1,6 +1,4 @@
-// Package change switches parts of the prefix off in a client's own settings, and on again byte for byte. It keeps a note of
-// each file that it changed, which only the user can read.
-package change
+package prefix
 
 import (
 	"bytes"
@@ -22,8 +20,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
 )
 
-// Off is a thing that is switched off.
-type Off struct {
+// SwitchedOff is a thing that is switched off.
+type SwitchedOff struct {
 	agent.Thing
 	Switch agent.Switch `json:"switch"`
 	Tokens int          `json:"tokens"`
@@ -33,7 +31,7 @@ type Off struct {
 }
 
 // In reports whether a prefix still has the thing: of a server, one of its tools.
-func (o Off) In(parts []sessions.Part) bool {
+func (o SwitchedOff) In(parts []sessions.Part) bool {
 	return slices.ContainsFunc(parts, func(p sessions.Part) bool {
 		if o.Kind == "server" {
 			return p.Kind == sessions.ToolPart && p.Server == o.Name
@@ -42,21 +40,21 @@ func (o Off) In(parts []sessions.Part) bool {
 	})
 }
 
-// Note is the record of a changed file.
-type Note struct {
-	Client string    `json:"client"`
-	File   string    `json:"file"`
-	Folder string    `json:"folder,omitempty"` // of the project whose file it is
-	When   time.Time `json:"when"`
-	Off    []Off     `json:"off"`
+// ChangeNote is the record of a changed file.
+type ChangeNote struct {
+	Client string        `json:"client"`
+	File   string        `json:"file"`
+	Folder string        `json:"folder,omitempty"` // of the project whose file it is
+	When   time.Time     `json:"when"`
+	Off    []SwitchedOff `json:"off"`
 
 	Before []byte   `json:"before"`         // nil: there was no file
 	After  []byte   `json:"after"`          // as this program left it
 	Made   []string `json:"made,omitempty"` // folders that it created, the outer ones first
 }
 
-// Target is a settings file with the folder of the notes.
-type Target struct {
+// ChangeTarget is a settings file with the folder of the notes.
+type ChangeTarget struct {
 	setup.File
 	Client string
 	Folder string // "": the file is the user's, for all projects
@@ -64,13 +62,13 @@ type Target struct {
 	Now    time.Time
 }
 
-func (t Target) notePath() string {
+func (t ChangeTarget) notePath() string {
 	sum := sha256.Sum256([]byte(t.Path))
 	return filepath.Join(t.State, "context", t.Client+"-"+hex.EncodeToString(sum[:6])+".json")
 }
 
-// Note returns the note of the file, nil if nothing is switched off in it.
-func (t Target) Note() (*Note, error) {
+// ChangeNote returns the note of the file, nil if nothing is switched off in it.
+func (t ChangeTarget) Note() (*ChangeNote, error) {
 	text, err := os.ReadFile(t.notePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -78,18 +76,18 @@ func (t Target) Note() (*Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Note{}
+	n := &ChangeNote{}
 	if err := json.Unmarshal(text, n); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.notePath(), err)
 	}
 	return n, nil
 }
 
-// Notes returns the notes of all changed files. What cannot be read is left out.
-func Notes(state string) (notes []Note) {
+// ChangeNotes returns the notes of all changed files. What cannot be read is left out.
+func ChangeNotes(state string) (notes []ChangeNote) {
 	paths, _ := filepath.Glob(filepath.Join(state, "context", "*.json"))
 	for _, path := range paths {
-		var n Note
+		var n ChangeNote
 		text, err := os.ReadFile(path)
 		if err == nil && json.Unmarshal(text, &n) == nil {
 			notes = append(notes, n)
@@ -98,15 +96,15 @@ func Notes(state string) (notes []Note) {
 	return notes
 }
 
-// Refused is a thing whose switch cannot be set, and why.
-type Refused struct {
+// refusedSwitch is a thing whose switch cannot be set, and why.
+type refusedSwitch struct {
 	agent.Thing
 	Why error
 }
 
 // On switches things off. Those whose place in the file has another value already are returned; the file is left as it is if
 // nothing remains or if it cannot be changed safely.
-func (t Target) On(things []Off) (done []Off, refused []Refused, err error) {
+func (t ChangeTarget) On(things []SwitchedOff) (done []SwitchedOff, refused []refusedSwitch, err error) {
 	before, err := t.Read()
 	if err != nil {
 		return nil, nil, err
@@ -115,14 +113,14 @@ func (t Target) On(things []Off) (done []Off, refused []Refused, err error) {
 	for _, thing := range things {
 		next, err := t.SwitchOn(after, thing.Switch)
 		if occupied, ok := errors.AsType[*setup.Occupied](err); ok {
-			refused = append(refused, Refused{thing.Thing, occupied})
+			refused = append(refused, refusedSwitch{thing.Thing, occupied})
 			continue
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		if bytes.Equal(next, after) && !contains(done, thing.Switch) {
-			refused = append(refused, Refused{thing.Thing, errors.New("your settings switch it off already")})
+		if bytes.Equal(next, after) && !containsSwitch(done, thing.Switch) {
+			refused = append(refused, refusedSwitch{thing.Thing, errors.New("your settings switch it off already")})
 			continue
 		}
 		after, done = next, append(done, thing)
@@ -133,12 +131,12 @@ func (t Target) On(things []Off) (done []Off, refused []Refused, err error) {
 	return done, refused, t.save(before, after, done)
 }
 
-func contains(list []Off, s agent.Switch) bool {
-	return slices.ContainsFunc(list, func(o Off) bool { return reflect.DeepEqual(o.Switch, s) })
+func containsSwitch(list []SwitchedOff, s agent.Switch) bool {
+	return slices.ContainsFunc(list, func(o SwitchedOff) bool { return reflect.DeepEqual(o.Switch, s) })
 }
 
 // save writes the note before the file, so that there is a way back whenever the file is changed.
-func (t Target) save(before, after []byte, done []Off) error {
+func (t ChangeTarget) save(before, after []byte, done []SwitchedOff) error {
 	check := func(before, after []byte) error { return t.sameBut(before, after, done) }
 	edit := func([]byte) ([]byte, error) { return after, nil }
 	if _, _, err := t.Plan(edit, check); err != nil {
@@ -148,7 +146,7 @@ func (t Target) save(before, after []byte, done []Off) error {
 	if err != nil {
 		return err
 	}
-	n := Note{Client: t.Client, File: t.Path, Folder: t.Folder, When: t.Now, Off: done, Before: before, After: after, Made: missing(filepath.Dir(t.Path))}
+	n := ChangeNote{Client: t.Client, File: t.Path, Folder: t.Folder, When: t.Now, Off: done, Before: before, After: after, Made: missingFolders(filepath.Dir(t.Path))}
 	if old != nil {
 		n.Off, n.When, n.Made = slices.Concat(old.Off, done), old.When, old.Made
 		if n.Before, err = t.original(*old, before); err != nil {
@@ -168,7 +166,7 @@ func (t Target) save(before, after []byte, done []Off) error {
 }
 
 // original returns the file as it would be had this program never changed it.
-func (t Target) original(n Note, now []byte) ([]byte, error) {
+func (t ChangeTarget) original(n ChangeNote, now []byte) ([]byte, error) {
 	if bytes.Equal(now, n.After) {
 		return n.Before, nil
 	}
@@ -182,7 +180,7 @@ func (t Target) original(n Note, now []byte) ([]byte, error) {
 }
 
 // sameBut returns an error unless the client finds the switches in the text after, and else reads the same in both texts.
-func (t Target) sameBut(before, after []byte, done []Off) error {
+func (t ChangeTarget) sameBut(before, after []byte, done []SwitchedOff) error {
 	for _, o := range done {
 		again, err := t.SwitchOn(after, o.Switch)
 		if err != nil || !bytes.Equal(again, after) {
@@ -203,19 +201,19 @@ func (t Target) sameBut(before, after []byte, done []Off) error {
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(pruned(was), pruned(is)) {
+	if !reflect.DeepEqual(prunedValue(was), prunedValue(is)) {
 		return errors.New("the change would alter more than the switches")
 	}
 	return nil
 }
 
-// pruned returns data without empty lists and objects, which come and go with a switch.
-func pruned(v any) any {
+// prunedValue returns data without empty lists and objects, which come and go with a switch.
+func prunedValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, inner := range v {
-			if inner = pruned(inner); inner != nil {
+			if inner = prunedValue(inner); inner != nil {
 				out[name] = inner
 			}
 		}
@@ -232,7 +230,7 @@ func pruned(v any) any {
 }
 
 // Untouched reports whether nobody has changed the file since things were switched off in it.
-func (t Target) Untouched() bool {
+func (t ChangeTarget) Untouched() bool {
 	n, err := t.Note()
 	if n == nil || err != nil {
 		return false
@@ -241,14 +239,14 @@ func (t Target) Untouched() bool {
 	return err == nil && now != nil && bytes.Equal(now, n.After)
 }
 
-// Undone says how things were switched on again.
-type Undone struct {
-	Off   []Off
+// undone says how things were switched on again.
+type undone struct {
+	Off   []SwitchedOff
 	Exact bool // the file is byte for byte what it was; otherwise only our entries went
 }
 
 // Undo switches the parts on again that were switched off in the file.
-func (t Target) Undo() (*Undone, error) {
+func (t ChangeTarget) Undo() (*undone, error) {
 	n, err := t.Note()
 	if n == nil || err != nil {
 		return nil, err
@@ -258,7 +256,7 @@ func (t Target) Undo() (*Undone, error) {
 		return nil, err
 	}
 	if now == nil { // somebody removed the file, and our entries with it
-		return &Undone{n.Off, n.Before == nil}, t.forget()
+		return &undone{n.Off, n.Before == nil}, t.forget()
 	}
 	if bytes.Equal(now, n.After) {
 		if err := t.Restore(now, n.Before); err != nil {
@@ -267,21 +265,21 @@ func (t Target) Undo() (*Undone, error) {
 		for _, dir := range slices.Backward(n.Made) {
 			_ = os.Remove(dir) // fails if something else is in it
 		}
-		return &Undone{n.Off, true}, t.forget()
+		return &undone{n.Off, true}, t.forget()
 	}
 	if _, err := t.without(now, n.Off); err != nil {
 		return nil, err
 	}
-	return &Undone{n.Off, false}, t.forget()
+	return &undone{n.Off, false}, t.forget()
 }
 
 // Back switches some things on again.
-func (t Target) Back(some []Off) error {
+func (t ChangeTarget) Back(some []SwitchedOff) error {
 	n, err := t.Note()
 	if n == nil || err != nil {
 		return err
 	}
-	rest := slices.DeleteFunc(slices.Clone(n.Off), func(o Off) bool { return contains(some, o.Switch) })
+	rest := slices.DeleteFunc(slices.Clone(n.Off), func(o SwitchedOff) bool { return containsSwitch(some, o.Switch) })
 	if len(rest) == 0 {
 		_, err := t.Undo()
 		return err
@@ -304,7 +302,7 @@ func (t Target) Back(some []Off) error {
 }
 
 // without takes switches out of the file.
-func (t Target) without(now []byte, some []Off) (after []byte, err error) {
+func (t ChangeTarget) without(now []byte, some []SwitchedOff) (after []byte, err error) {
 	after = now
 	for _, o := range some {
 		if after, err = t.SwitchOff(after, o.Switch); err != nil {
@@ -315,7 +313,7 @@ func (t Target) without(now []byte, some []Off) (after []byte, err error) {
 	return after, err
 }
 
-func (t Target) keep(n Note) error {
+func (t ChangeTarget) keep(n ChangeNote) error {
 	text, err := json.Marshal(n)
 	if err != nil {
 		return err
@@ -323,10 +321,10 @@ func (t Target) keep(n Note) error {
 	return replace.File{Path: t.notePath(), Mode: 0o600}.Write(text)
 }
 
-func (t Target) forget() error { return os.Remove(t.notePath()) }
+func (t ChangeTarget) forget() error { return os.Remove(t.notePath()) }
 
-// missing returns the folders of a path that do not exist, the outer ones first.
-func missing(dir string) (list []string) {
+// missingFolders returns the folders of a path that do not exist, the outer ones first.
+func missingFolders(dir string) (list []string) {
 	for {
 		if _, err := os.Lstat(dir); err == nil || filepath.Dir(dir) == dir {
 			slices.Reverse(list)

@@ -1,6 +1,4 @@
-// Package capture gets the request with which a session of a client begins: it starts the client once, headless, with a
-// stand-in on loopback in place of its model's API, records the request, and takes away what the session left.
-package capture
+package prefix
 
 import (
 	"compress/gzip"
@@ -15,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix/parts"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
@@ -31,14 +28,14 @@ type standIn struct {
 	turn   []string // tools of which the right request has one
 
 	mu       sync.Mutex
-	best     parts.Request // the right request, or else the longest one with tools
+	best     Request // the right request, or else the longest one with tools
 	right    bool
 	version  string        // of the client that sent it
 	recorded chan struct{} // closed when the right one is there
 }
 
-// listen starts a stand-in on a free port of loopback, below a path that nobody can guess.
-func listen(turn []string) (*standIn, error) {
+// listenStandIn starts a stand-in on a free port of loopback, below a path that nobody can guess.
+func listenStandIn(turn []string) (*standIn, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -67,9 +64,9 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !api.Counts {
-		s.keep(parts.Request{API: api.Name, Body: body}, version(r.UserAgent()))
+		s.keep(Request{API: api.Name, Body: body}, versionOf(r.UserAgent()))
 	}
-	answer(w, r.URL.Path, api, streams(r.URL.Path, body))
+	answerClient(w, r.URL.Path, api, isStreamed(r.URL.Path, body))
 }
 
 func readBody(r *http.Request) ([]byte, error) {
@@ -93,7 +90,7 @@ func readBody(r *http.Request) ([]byte, error) {
 }
 
 // keep keeps a request if it is the right one, or the best so far.
-func (s *standIn) keep(r parts.Request, version string) {
+func (s *standIn) keep(r Request, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.right || len(r.Tools()) == 0 {
@@ -109,7 +106,7 @@ func (s *standIn) keep(r parts.Request, version string) {
 }
 
 // kept returns the best request so far, the client's version, and whether the request is the right one.
-func (s *standIn) kept() (r parts.Request, version string, right bool) {
+func (s *standIn) kept() (r Request, version string, right bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.best, s.version, s.right
@@ -117,9 +114,9 @@ func (s *standIn) kept() (r parts.Request, version string, right bool) {
 
 var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(\d+(?:\.\d+)+)`) })
 
-// version returns the version in a client's User-Agent, the one thing that is read of the headers. Some clients send that of a
+// versionOf returns the version in a client's User-Agent, the one thing that is read of the headers. Some clients send that of a
 // library.
-func version(userAgent string) string {
+func versionOf(userAgent string) string {
 	if agent.Calling(userAgent).Name == "" {
 		return ""
 	}
@@ -129,7 +126,7 @@ func version(userAgent string) string {
 	return ""
 }
 
-func streams(path string, body []byte) bool {
+func isStreamed(path string, body []byte) bool {
 	var asked struct{ Stream bool }
 	_ = json.Unmarshal(body, &asked) // what cannot be read is not kept either
 	return asked.Stream || strings.HasSuffix(path, ":streamGenerateContent")
