@@ -16,16 +16,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// Limits of one run.
-const (
-	maxInput = 64 << 20        // bytes of a client's message
-	longest  = 2 * time.Second // of a run, after which the result stays unchanged
-)
+// longest is the time of one run, after which the result stays unchanged.
+const longest = 2 * time.Second
 
 // patience is longest; tests raise it for slow machines.
 var patience = longest
@@ -44,28 +40,6 @@ func Run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (
 	case <-done:
 	case <-ctx.Done():
 	}
-}
-
-// message is a client's message.
-type message struct {
-	client   *agent.Client
-	object   agent.Message
-	bytes    int // of the message
-	occasion agent.Occasion
-	call     agent.Call
-	tool     history.ToolCall // what the call does
-}
-
-// read reads a message. ok is false if it is too long, or cannot be read.
-func read(c *agent.Client, in io.Reader) (msg message, ok bool) {
-	raw, err := io.ReadAll(io.LimitReader(in, maxInput+1))
-	if err != nil || len(raw) > maxInput {
-		return message{}, false
-	}
-	msg = message{client: c, bytes: len(raw), object: object(raw)}
-	msg.call, msg.occasion = c.Hooks.Read(msg.object, kindOf)
-	msg.tool = history.ParseCall(msg.call.Tool, msg.call.Args)
-	return msg, true
 }
 
 func run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (string, bool), in io.Reader, out io.Writer) {
@@ -92,9 +66,6 @@ func write(out io.Writer, answer []byte) {
 		_, _ = out.Write(answer)
 	}
 }
-
-// kindOf returns the kind of a tool.
-func kindOf(tool string) string { return string(history.KindOf(tool)) }
 
 // other answers messages that are not about a tool that has ended well.
 func (s state) other(ctx context.Context, msg message) []byte {
@@ -151,27 +122,6 @@ func (s state) replace(ctx context.Context, msg message, out io.Writer) {
 		_ = originals.Index.Show(r.ID, existing.Text(k.body, r.Cut, r.Way)) // else a clearing gets an id of its own
 		s.note(msg, k.transcript, r.ID, tokens.Claude(k.shown(msg.call)), tokens.Claude(existing.Sent(k.body, r.Cut, msg.call.Numbered, r.Way)))
 	}
-}
-
-// machine returns the request machine for a message.
-func (s state) machine(msg message, k knowledge, records *records, spool ledger.Spooler) existing.Machine {
-	return existing.Machine{Client: msg.client.Name, Emit: records.emit, Observers: append(records.observers, spool), Back: k.back}
-}
-
-// written prints a replacement and tells its machine whether that succeeded. It returns errStays if pruning failed with an error, if
-// there is no answer that the client can show, or if it comes too late: the result stays as it is.
-func written(ctx context.Context, r *existing.Replacement, err error, out io.Writer, answerOf func() ([]byte, error)) error {
-	var answer []byte
-	if err == nil {
-		answer, err = answerOf()
-	}
-	return r.Written(ctx, max(len(answer), 1), func() error {
-		if err != nil || answer == nil || ctx.Err() != nil {
-			return errStays
-		}
-		_, err := out.Write(answer)
-		return err
-	})
 }
 
 // stays reports whether hooks are turned off for a session, its project, a tool or a call.

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -84,4 +87,25 @@ func (s state) spooler(msg message, text string) ledger.Spooler {
 func (s state) note(msg message, t transcript, id string, shown, sent int) {
 	AddNote(s.dir, Note{Time: s.now().UTC().Truncate(time.Millisecond), Client: msg.client.Name, Session: msg.call.Session,
 		Transcript: t.path, Tool: msg.call.Tool, Call: t.id, ID: id, About: msg.tool.Subject(), Tokens: shown, Sent: sent})
+}
+
+// machine returns the request machine for a message.
+func (s state) machine(msg message, k knowledge, records *records, spool ledger.Spooler) existing.Machine {
+	return existing.Machine{Client: msg.client.Name, Emit: records.emit, Observers: append(records.observers, spool), Back: k.back}
+}
+
+// written prints a replacement and tells its machine whether that succeeded. It returns errStays if pruning failed with an error, if
+// there is no answer that the client can show, or if it comes too late: the result stays as it is.
+func written(ctx context.Context, r *existing.Replacement, err error, out io.Writer, answerOf func() ([]byte, error)) error {
+	var answer []byte
+	if err == nil {
+		answer, err = answerOf()
+	}
+	return r.Written(ctx, max(len(answer), 1), func() error {
+		if err != nil || answer == nil || ctx.Err() != nil {
+			return errStays
+		}
+		_, err := out.Write(answer)
+		return err
+	})
 }

@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -122,4 +124,39 @@ func (s *server) rewrite(r *httputil.ProxyRequest) {
 	if _, given := r.In.Header["User-Agent"]; !given {
 		r.Out.Header["User-Agent"] = nil
 	}
+}
+
+// answered is the reason of a request that was answered already.
+const answered = "it was answered"
+
+// toWorkspace sets the address of a request's workspace, for which the company is asked once, with the request's own login. If
+// the company refuses the login, the client gets that answer, by which it knows that it has to renew the login.
+func (s *server) toWorkspace(w http.ResponseWriter, r *http.Request, to *target) (why string) {
+	account := r.Header.Get(to.workspaces.Account)
+	place := s.workspaces.of(account + "\n" + r.Header.Get("Authorization"))
+	place.mu.Lock()
+	defer place.mu.Unlock()
+	if !place.asked {
+		res, body, err := askWorkspace(s.proxy.Transport, r, to.workspaces)
+		switch {
+		case err != nil, res.StatusCode >= http.StatusInternalServerError, res.StatusCode == http.StatusTooManyRequests, res.StatusCode == http.StatusOK && !json.Valid(body):
+			refuse(w, r, http.StatusBadGateway, "to which address the requests of this account go could not be asked at "+to.workspaces.Check.Host+"; try again")
+			return answered
+		case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+			maps.Copy(w.Header(), res.Header)
+			w.WriteHeader(res.StatusCode)
+			_, _ = w.Write(body) // the client is gone
+			return answered
+		case res.StatusCode == http.StatusOK:
+			if place.found, err = to.workspaces.Parse(body, account); err != nil {
+				place.why = err.Error()
+			}
+		}
+		place.asked = true
+	}
+	if origin := place.found.Origin; origin != nil {
+		to.url = &url.URL{Scheme: origin.Scheme, Host: origin.Host, Path: to.url.Path}
+	}
+	to.header = [2]string{to.workspaces.Override, place.found.Override}
+	return place.why
 }

@@ -2,11 +2,8 @@ package proxy
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -47,43 +44,8 @@ func (w *workspaces) of(login string) *workspace {
 	return w.known[key]
 }
 
-// answered is the reason of a request that was answered already.
-const answered = "it was answered"
-
-// toWorkspace sets the address of a request's workspace, for which the company is asked once, with the request's own login. If
-// the company refuses the login, the client gets that answer, by which it knows that it has to renew the login.
-func (s *server) toWorkspace(w http.ResponseWriter, r *http.Request, to *target) (why string) {
-	account := r.Header.Get(to.workspaces.Account)
-	place := s.workspaces.of(account + "\n" + r.Header.Get("Authorization"))
-	place.mu.Lock()
-	defer place.mu.Unlock()
-	if !place.asked {
-		res, body, err := s.askWorkspace(r, to.workspaces)
-		switch {
-		case err != nil, res.StatusCode >= http.StatusInternalServerError, res.StatusCode == http.StatusTooManyRequests, res.StatusCode == http.StatusOK && !json.Valid(body):
-			refuse(w, r, http.StatusBadGateway, "to which address the requests of this account go could not be asked at "+to.workspaces.Check.Host+"; try again")
-			return answered
-		case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-			maps.Copy(w.Header(), res.Header)
-			w.WriteHeader(res.StatusCode)
-			_, _ = w.Write(body) // the client is gone
-			return answered
-		case res.StatusCode == http.StatusOK:
-			if place.found, err = to.workspaces.Parse(body, account); err != nil {
-				place.why = err.Error()
-			}
-		}
-		place.asked = true
-	}
-	if origin := place.found.Origin; origin != nil {
-		to.url = &url.URL{Scheme: origin.Scheme, Host: origin.Host, Path: to.url.Path}
-	}
-	to.header = [2]string{to.workspaces.Override, place.found.Override}
-	return place.why
-}
-
 // askWorkspace asks where an account's requests go.
-func (s *server) askWorkspace(r *http.Request, of *wire.Workspaces) (res *http.Response, body []byte, err error) {
+func askWorkspace(through http.RoundTripper, r *http.Request, of *wire.Workspaces) (res *http.Response, body []byte, err error) {
 	ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, of.Check.String(), nil)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +55,7 @@ func (s *server) askWorkspace(r *http.Request, of *wire.Workspaces) (res *http.R
 			ask.Header[name] = v
 		}
 	}
-	client := http.Client{Transport: s.proxy.Transport, Timeout: askWorkspaceWithin, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Transport: through, Timeout: askWorkspaceWithin, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if res, err = client.Do(ask); err != nil {
 		return nil, nil, err
 	}
