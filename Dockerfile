@@ -29,6 +29,6 @@ WORKDIR /work
 USER 65532:65532
 ENV PRUNER_URL=embedded MCP_PRUNER_TOOLS=read,grep JEEVES_MCP_PRUNER_PORT=8005 MCP_PRUNER_PORT=8005
 EXPOSE 8005
-HEALTHCHECK --interval=30s --timeout=3s CMD ["/usr/local/bin/mcp-pruner", "health"]
+HEALTHCHECK --interval=30s --timeout=3s CMD ["/usr/local/bin/mcp-pruner", "doctor", "--port", "0"]
 ENTRYPOINT ["/usr/local/bin/mcp-pruner"]
 CMD ["serve"]

@@ -61,7 +61,7 @@ func (b *builder) isConfigured(t *testing.T) {
 	assert.Equal(t, []string{"serve"}, config.Cmd)
 	assert.Equal(t, "/work", config.WorkingDir)
 	assert.Equal(t, map[string]any{"8005/tcp": map[string]any{}}, config.ExposedPorts)
-	assert.Equal(t, []string{"CMD", "/usr/local/bin/mcp-pruner", "health"}, config.Healthcheck.Test)
+	assert.Equal(t, []string{"CMD", "/usr/local/bin/mcp-pruner", "doctor", "--port", "0"}, config.Healthcheck.Test)
 	assert.Subset(t, config.Env, []string{"PRUNER_URL=embedded", "MCP_PRUNER_TOOLS=read,grep", "JEEVES_MCP_PRUNER_PORT=8005", "MCP_PRUNER_PORT=8005"})
 	for _, variable := range config.Env {
 		assert.NotRegexp(t, "^(GO|CGO)", variable, "nothing of the build is left")
