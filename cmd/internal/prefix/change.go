@@ -67,7 +67,7 @@ func (t ChangeTarget) notePath() string {
 	return filepath.Join(t.State, "context", t.Client+"-"+hex.EncodeToString(sum[:6])+".json")
 }
 
-// ChangeNote returns the note of the file, nil if nothing is switched off in it.
+// Note returns the note of the file, nil if nothing is switched off in it.
 func (t ChangeTarget) Note() (*ChangeNote, error) {
 	text, err := os.ReadFile(t.notePath())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -62,7 +62,7 @@ type fetch struct {
 	Price  float64 // of the further turn, in fresh input tokens
 }
 
-// ResultCost finds the result of a tool call. weight is the price of one of its tokens over the session, fetches are the later results
+// Result finds the result of a tool call. weight is the price of one of its tokens over the session, fetches are the later results
 // that brought back parts of its original: by a command that names its id, or by another read of the file.
 func (c *Carried) Result(call, id string) (weight float64, fetches []fetch, ok bool) {
 	at, fetches := c.find(call, id)
@@ -96,7 +96,7 @@ type saving struct {
 	Known   bool // the result is in the transcript; otherwise it counts as one write to the cache
 }
 
-// saving returns what a cut of so many tokens of a call's result saved. c may be nil: there is no transcript.
+// Saving returns what a cut of so many tokens of a call's result saved. c may be nil: there is no transcript.
 func (c *Carried) Saving(call, id string, cut int) saving {
 	s := saving{}
 	weight := DefaultPrices.CacheWrite

@@ -10,7 +10,7 @@ type jsonList struct {
 	Records []Span // in order, without the commas between them
 }
 
-// areRecords returns the records of the JSON in a text: those of all of its lists, in order. It returns nil if the
+// Records returns the records of the JSON in a text: those of all of its lists, in order. It returns nil if the
 // text has no list.
 func Records(text string) []Span {
 	var all []Span

@@ -49,7 +49,7 @@ func TestListsSayWhereTheyAre(t *testing.T) {
 	assert.Equal(t, []bool{false, true}, []bool{lists[0].Keyed, lists[1].Keyed})
 }
 
-// jsonValues are found wherever encoding/json finds some, and only there.
+// Values are found wherever encoding/json finds some, and only there.
 func TestValuesAgreeWithEncodingJSON(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `[]`, `{"a":1}`, "[1,\t-2.5e+3,\r\ntrue,false,null]", `{"a":{"b":[{"c":"d"}]}}`, `["\"","\\"]`, `[[[[]]]]`,

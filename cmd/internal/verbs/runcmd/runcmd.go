@@ -4,14 +4,12 @@ package runcmd
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
@@ -28,33 +26,6 @@ func settings(env []string) (inject.Settings, error) {
 		return inject.Settings{}, fmt.Errorf("own executable: %w", err)
 	}
 	return inject.Settings{Env: env, Dir: dir, Root: dir, Beside: filepath.Dir(exe), Self: exe}, nil
-}
-
-// injection returns the runner's settings and the servers that it would inject. On failure it prints the
-// reason, and code is not 0.
-func injection(env []string, stderr io.Writer) (set inject.Settings, servers inject.Servers, code int) {
-	set, err := settings(env)
-	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
-		return set, nil, command.Fail
-	}
-	servers, err = set.Servers()
-	if err != nil {
-		fmt.Fprintf(stderr, "mcp-pruner: %v\n", err)
-		return set, nil, command.Usage
-	}
-	return set, servers, command.OK
-}
-
-// notePruner prints a note if no pruner answers at the URL that the server would use.
-func notePruner(ctx context.Context, servers inject.Servers, stderr io.Writer) {
-	url := servers[inject.ServerName].Env["PRUNER_URL"]
-	if url == "" || url == "embedded" {
-		return
-	}
-	if err := pruneclient.Reach(ctx, url); err != nil {
-		fmt.Fprintf(stderr, "note: nothing is pruned while no service answers at PRUNER_URL (%v); with JEEVES_PRUNER_URL=embedded the server prunes by itself\n", err)
-	}
 }
 
 func providerNames() string {
