@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Index says for each id where its text is. There is one index in a state directory, for every store of this user, so
@@ -129,7 +129,7 @@ func wordAt(text string, at int) bool {
 // Claim writes an entry under a new id. An error means that there is no id, and that the text must not be cut.
 func (x Index) Claim(e Entry) (id string, err error) {
 	if x.State == "" {
-		return "", statedir.ErrUnknown
+		return "", files.ErrNoStateDir
 	}
 	content, err := json.Marshal(e)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // target returns the path of the file itself, after links, and what is there: nil if there is no file. It opens
@@ -102,7 +102,7 @@ func (f File) creatable() error {
 }
 
 func writableFolder(dir string) error {
-	if err := replace.Try(dir); err != nil {
+	if err := files.TryAtomic(dir); err != nil {
 		return fmt.Errorf("the folder %s cannot be written: %w", dir, bare(err))
 	}
 	return nil
@@ -122,7 +122,7 @@ func (f File) write(before, text []byte) error {
 	if secret.In(text) {
 		mode &^= 0o077
 	}
-	return replace.File{Path: path, Mode: mode, Check: func(temp string) error { return f.unchanged(temp, before, text) }}.Write(text)
+	return files.Atomic{Path: path, Mode: mode, Check: func(temp string) error { return f.unchanged(temp, before, text) }}.Write(text)
 }
 
 // unchanged checks that the disk returns the new text, and that the file still has the content before.

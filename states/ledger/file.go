@@ -10,12 +10,12 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // File returns the ledger's default file, in the user's state directory.
 func File(lookup func(string) (string, bool)) (string, error) {
-	dir, err := statedir.Find(lookup)
+	dir, err := files.StateDir(lookup)
 	if err != nil {
 		return "", fmt.Errorf("there is no directory for the ledger (%w): name a file with --store or %s", err, Variable)
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Index returns the index of originals in the user's state directory. Without such a directory its State is "", and no
 // id can be claimed or found.
 func Index(lookup func(string) (string, bool)) recovery.Index {
-	dir, _ := statedir.Find(lookup)
+	dir, _ := files.StateDir(lookup)
 	return recovery.Index{State: dir}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Spool accepts entries for a ledger without opening it, because a hook lives for a few milliseconds and
@@ -45,7 +45,7 @@ func (s Spool) Put(e contextgc.Entry) error {
 	}
 	name := make([]byte, 8)
 	_, _ = rand.Read(name) // never fails
-	file := replace.File{Path: filepath.Join(s.Dir, "put-"+hex.EncodeToString(name)+suffix), Fast: true}
+	file := files.Atomic{Path: filepath.Join(s.Dir, "put-"+hex.EncodeToString(name)+suffix), Fast: true}
 	if err := file.WriteText(append(head, '\n'), e.Text); err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
 // Package files reads files below one directory. Paths cannot leave that directory, and bytes of any encoding become
-// UTF-8 of limited length.
+// UTF-8 of limited length. Atomic writes files that are never seen incomplete: the content goes to a temporary file beside the
+// final one, which then takes its place in one step. StateDir is where this program keeps data between runs.
 package files
 
 import (

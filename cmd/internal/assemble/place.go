@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Place is where one kind of state is kept: in a file, or in the database that replicas share.
@@ -131,7 +131,7 @@ func OpenKeys(given string, lookup settings.Lookup, failed func(message string))
 		return store.KeysIn(db), nil
 	}
 	if place.File == "" {
-		dir, err := statedir.Find(lookup)
+		dir, err := files.StateDir(lookup)
 		if err != nil {
 			return nil, fmt.Errorf("there is no directory for the API keys (%w): name a file with %s", err, settings.Store)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // pausedFor is the time after which the mark of a paused session is removed.
@@ -36,7 +36,7 @@ whole. --end turns them on again. The model is not told; --show says how it is.`
 			if !plainSession(session) {
 				return command.Usagef("no client names its session here: give its id with --session, or start the client with MCP_PRUNER_HOOK=off")
 			}
-			dir, err := statedir.Find(p.Lookup)
+			dir, err := files.StateDir(p.Lookup)
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // state is the data that hooks keep between runs.
@@ -22,7 +22,7 @@ type state struct {
 }
 
 func newState(lookup func(string) (string, bool)) (state, error) {
-	dir, err := statedir.Find(lookup)
+	dir, err := files.StateDir(lookup)
 	if err != nil {
 		return state{}, err
 	}

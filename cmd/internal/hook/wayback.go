@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // BackCommand returns the command that recovers a text, without the id, in the shell of a client's agent: the program's name if
@@ -39,7 +39,7 @@ const backVerb = " recover"
 // backLink returns the link in the state folder by which a program is started whose own path does not stay after an upgrade, or
 // "". Each version that runs here makes it its own.
 func backLink(path string, lookup func(string) (string, bool)) string {
-	state, err := statedir.Find(lookup)
+	state, err := files.StateDir(lookup)
 	if err != nil || command.Lasts(path, runtime.GOOS) {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Asked is a thing that is off and wanted.
@@ -22,7 +22,7 @@ func (a Asked) String() string {
 
 // AskedAgain returns what is wanted again. Sessions since the change count.
 func AskedAgain(ctx context.Context, lookup func(string) (string, bool)) (list []Asked) {
-	state, err := statedir.Find(lookup)
+	state, err := files.StateDir(lookup)
 	if err != nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 func TestWantedAgain(t *testing.T) {
@@ -27,7 +27,7 @@ func TestWantedAgain(t *testing.T) {
 `, ".claude", "projects", "p", "a.jsonl")
 	require.Empty(t, AskedAgain(t.Context(), lookup), "nothing is off")
 
-	state, err := statedir.Find(lookup)
+	state, err := files.StateDir(lookup)
 	require.NoError(t, err)
 	target := ChangeTarget{File: setup.File{Path: filepath.Join(home, ".claude", "settings.json"), Syntax: setup.Syntax{Client: "Claude Code", Format: agent.StrictJSON}},
 		Client: "claude", State: state, Now: time.Now().Add(-time.Hour)}

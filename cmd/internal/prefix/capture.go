@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // CaptureOptions select the request to capture.
@@ -97,7 +97,7 @@ func Capture(ctx context.Context, o CaptureOptions) (captured, error) {
 
 // privateFolder creates a folder below that of this program's state, which only the user can read.
 func privateFolder(env []string) (string, error) {
-	dir, err := statedir.Find(system.Here(env).Lookup)
+	dir, err := files.StateDir(system.Here(env).Lookup)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // SwitchedOff is a thing that is switched off.
@@ -318,7 +318,7 @@ func (t ChangeTarget) keep(n ChangeNote) error {
 	if err != nil {
 		return err
 	}
-	return replace.File{Path: t.notePath(), Mode: 0o600}.Write(text)
+	return files.Atomic{Path: t.notePath(), Mode: 0o600}.Write(text)
 }
 
 func (t ChangeTarget) forget() error { return os.Remove(t.notePath()) }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Request is a request to a model's API.
@@ -70,7 +70,7 @@ func (r Request) HasTool(names []string) bool {
 
 // Save writes the request into a new file that only its owner can read.
 func (r Request) Save(path string) error {
-	err := replace.File{Path: path, New: true}.Write(r.Body)
+	err := files.Atomic{Path: path, New: true}.Write(r.Body)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already; name a new file", path)
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // finishWithin is the time limit for answers in progress when the proxy of a run ends: its client has ended before.
@@ -137,7 +137,7 @@ func traceBeside(place assemble.Place, name string, lookup settings.Lookup) stri
 	folder := filepath.Dir(name)
 	if place.Shared() {
 		var err error
-		if folder, err = statedir.Find(lookup); err != nil {
+		if folder, err = files.StateDir(lookup); err != nil {
 			return ""
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 const (
@@ -34,7 +34,7 @@ func ensure(ctx context.Context, p command.Process, o Options) error {
 	if err != nil {
 		return err
 	}
-	state, err := statedir.Find(p.Lookup)
+	state, err := files.StateDir(p.Lookup)
 	if err != nil {
 		return err
 	}

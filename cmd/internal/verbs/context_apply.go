@@ -14,20 +14,20 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // target returns the file that is changed: the user's, or the project's that is the user's alone.
 func (o contextOptions) target(own bool) (prefix.ChangeTarget, error) {
 	t := prefix.ChangeTarget{Client: o.Client.Name, Now: time.Now()}
-	files, err := setup.Home{Lookup: o.Project.Lookup}.Files(o.Client.Name)
+	found, err := setup.Home{Lookup: o.Project.Lookup}.Files(o.Client.Name)
 	if err != nil {
 		return t, err
 	}
-	if t.State, err = statedir.Find(o.Project.Lookup); err != nil {
+	if t.State, err = files.StateDir(o.Project.Lookup); err != nil {
 		return t, err
 	}
-	t.File = files.At(o.Client.Prefix.SwitchesIn)
+	t.File = found.At(o.Client.Prefix.SwitchesIn)
 	if own {
 		if o.Client.Prefix.Own == "" {
 			return t, command.Usagef("%s has no settings of a project that are yours alone; leave out --project", o.Client.Title)
@@ -149,7 +149,7 @@ func undoIn(w io.Writer, t prefix.ChangeTarget) (undone bool, err error) {
 // undoContext switches the parts on again that are off in any file of any client, those of projects among them; with untouched, only in files that
 // nobody has changed since.
 func undoContext(p command.Process, w io.Writer, untouched bool) (failed error) {
-	dir, err := statedir.Find(p.Lookup)
+	dir, err := files.StateDir(p.Lookup)
 	if err != nil {
 		return nil //nolint:nilerr // there can be no note
 	}

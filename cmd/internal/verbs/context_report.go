@@ -8,8 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // contextReport is the output of the verb. Its JSON is a contract (SPEC part J).
@@ -42,7 +41,7 @@ func roundPercent(pct float64) float64 { return float64(int(100*pct+0.5)) / 100 
 
 // keep leaves the report in the state directory, for the tab of `mcp-pruner view`. It has names and sizes, no texts.
 func (r *contextReport) keep(lookup func(string) (string, bool)) error {
-	dir, err := statedir.Find(lookup)
+	dir, err := files.StateDir(lookup)
 	if err != nil {
 		return nil // nobody would look for it there
 	}
@@ -50,7 +49,7 @@ func (r *contextReport) keep(lookup func(string) (string, bool)) error {
 	if err := r.writeJSON(&text); err != nil {
 		return err
 	}
-	return replace.File{Path: statedir.PrefixReport(dir, r.Client)}.Write(text.Bytes())
+	return files.Atomic{Path: files.PrefixReport(dir, r.Client)}.Write(text.Bytes())
 }
 
 func (r *contextReport) writeJSON(w io.Writer) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 const contextSession = `{"type":"user","sessionId":"a","cwd":"/p","message":{"role":"user","content":"go on"}}
@@ -50,7 +50,7 @@ func TestTheReportOfContextIsKept(t *testing.T) {
 	r, err := o.report(t.Context(), contextSeen{prefix.Prefix{Tokens: 12000, Parts: []prefix.Part{{Part: sessions.Part{Kind: sessions.ToolPart, Name: "Bash", Tokens: 12000}}}}, "2.1.329", true})
 	require.NoError(t, err)
 	require.NoError(t, r.keep(lookup))
-	kept, err := os.ReadFile(statedir.PrefixReport(filepath.Join(state, "mcp-pruner"), "claude"))
+	kept, err := os.ReadFile(files.PrefixReport(filepath.Join(state, "mcp-pruner"), "claude"))
 	require.NoError(t, err)
 	require.Contains(t, string(kept), `"name": "Bash"`)
 	require.NoError(t, r.keep(func(string) (string, bool) { return "", false }), "without a state directory nothing is kept")

@@ -23,7 +23,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools"
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // finding is one line of the doctor's report.
@@ -152,7 +152,7 @@ func folder(what, path string) finding {
 		path = filepath.Join(filepath.Dir(path), target)
 	}
 	dir := filepath.Dir(path)
-	if err := replace.Try(dir); err != nil {
+	if err := files.TryAtomic(dir); err != nil {
 		return finding{what, fmt.Sprintf("%s %s in %s: %s", path, cannotBeMade, dir, reason(err)), cannotBeMade}
 	}
 	return finding{what: what, found: path + " (not there yet)"}

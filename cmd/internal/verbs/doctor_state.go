@@ -8,13 +8,13 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // showStates prints a line for each client that has our hooks: whether they are on, and when they last worked.
 func showStates(p command.Process) {
 	last := map[string]time.Time{}
-	if dir, err := statedir.Find(p.Lookup); err == nil {
+	if dir, err := files.StateDir(p.Lookup); err == nil {
 		for _, n := range hook.LatestNotes(dir) {
 			if !n.Back {
 				last[n.Client] = n.Time

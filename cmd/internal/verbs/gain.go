@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // gainCommand returns the verb gain.
@@ -36,7 +36,7 @@ is in the trace: trace stats --subject NAME.`,
 			if team != (gainLedger{}) {
 				return team.show(c.Context(), p, asJSON)
 			}
-			dir, err := statedir.Find(p.Lookup)
+			dir, err := files.StateDir(p.Lookup)
 			if err != nil {
 				return err
 			}

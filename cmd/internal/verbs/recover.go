@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -120,7 +120,7 @@ func recoverText(ctx context.Context, p command.Process, id string, from, to int
 	if _, err := io.WriteString(p.Stdout, shown.String()); err != nil {
 		return err
 	}
-	if dir, err := statedir.Find(p.Lookup); err == nil {
+	if dir, err := files.StateDir(p.Lookup); err == nil {
 		hook.AddNote(dir, hook.Note{Time: time.Now().UTC().Truncate(time.Millisecond), ID: id, Back: true, Sent: tokens.Claude(shown.String())})
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 const (
@@ -76,7 +76,7 @@ func statusLine(p command.Process, input []byte) string {
 	var session struct {
 		ID string `json:"session_id"`
 	}
-	dir, err := statedir.Find(p.Lookup)
+	dir, err := files.StateDir(p.Lookup)
 	if err != nil || json.Unmarshal(input, &session) != nil || session.ID == "" {
 		return ""
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // prefixes returns the reports that `mcp-pruner context` kept, by client. They have sizes and names, no texts.
 func (s Sources) prefixes() map[string]json.RawMessage {
 	found := map[string]json.RawMessage{}
 	for _, c := range agent.With(func(c *agent.Client) bool { return c.Prefix != nil }) {
-		text, err := os.ReadFile(statedir.PrefixReport(s.state(), c.Name))
+		text, err := os.ReadFile(files.PrefixReport(s.state(), c.Name))
 		if err == nil && json.Valid(text) {
 			found[c.Name] = text
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Sources are the places that a page's model is made from.
@@ -81,7 +81,7 @@ func lastChange(path string, info os.FileInfo) time.Time {
 
 // state returns the state directory, "" if the environment names none.
 func (s Sources) state() string {
-	dir, _ := statedir.Find(s.Lookup)
+	dir, _ := files.StateDir(s.Lookup)
 	return dir
 }
 

@@ -18,8 +18,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // Header is the request header with the secret. A client that cannot send it has the secret as the first segment of the
@@ -66,7 +65,7 @@ func URLFile(lookup func(string) (string, bool), port int) (string, error) {
 }
 
 func file(lookup func(string) (string, bool), name string) (string, error) {
-	dir, err := statedir.Find(lookup)
+	dir, err := files.StateDir(lookup)
 	if err != nil {
 		return "", fmt.Errorf("there is no directory for the secret of the proxy: %w", err)
 	}
@@ -137,7 +136,7 @@ func read(path string) (Secret, error) {
 
 // write creates a file that only its owner can read. It fails with fs.ErrExist if there is one. Nobody sees it incomplete.
 func write(path, text string) error {
-	return replace.File{Path: path, New: true}.Write([]byte(text))
+	return files.Atomic{Path: path, New: true}.Write([]byte(text))
 }
 
 // URL returns an address with the secret as the first segment of its path.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/takeover/restriction"
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // kept is the gateway's configuration, with the data needed to restore the client's.
@@ -111,7 +111,7 @@ func (t Takeover) keep(all, moved kept) error {
 	if err := os.MkdirAll(filepath.Dir(t.Config), 0o700); err != nil {
 		return err
 	}
-	if err := (replace.File{Path: t.Config}).Write(append(raw, '\n')); err != nil {
+	if err := (files.Atomic{Path: t.Config}).Write(append(raw, '\n')); err != nil {
 		return err
 	}
 	back, err := t.read(t.Config)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // cacheFile returns the file that keeps what a server offers between starts, or "" without a cache directory. A server may
@@ -33,7 +33,7 @@ func cacheFile(c Config, capabilities json.RawMessage) string {
 // store saves a server's offer. Errors are ignored: the next start then asks the server.
 func store(c Config, capabilities json.RawMessage, raw []byte) {
 	if path := cacheFile(c, capabilities); path != "" {
-		_ = replace.File{Path: path, Fast: true}.Write(raw)
+		_ = files.Atomic{Path: path, Fast: true}.Write(raw)
 	}
 }
 

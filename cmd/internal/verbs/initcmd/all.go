@@ -17,7 +17,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/statedir"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // found is a client on this machine that init can set up.
@@ -245,7 +245,7 @@ func (h home) takeOutOf(w io.Writer, client string) error {
 
 // whatStays names the user's data.
 func whatStays(p command.Process) error {
-	dir, err := statedir.Find(p.Lookup)
+	dir, err := files.StateDir(p.Lookup)
 	if err != nil {
 		return nil //nolint:nilerr // there can be no data
 	}

@@ -21,11 +21,11 @@ func TestInitWithoutAClient(t *testing.T) {
 	require.Contains(t, stderr, "no client is found")
 
 	dir = configured(t)
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	code, _, stderr = verb(t, dir)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "found claude, codex, opencode: name one, or --yes sets up all")
-	require.Equal(t, before, files(t, dir), "nothing was changed")
+	require.Equal(t, before, filesBelow(t, dir), "nothing was changed")
 
 	code, stdout, stderr := verb(t, dir, "--yes")
 	require.Zero(t, code, stderr)
@@ -43,7 +43,7 @@ func TestInitOfAnEditor(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, ".cursor", "mcp.json")
 	write(t, file, "{\n\t\"mcpServers\" : { }}")
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	code, stdout, stderr := verb(t, dir, "cursor")
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "On now: Cursor (mcp). It works in sessions that begin from now on.\nTo see it work, paste this into the client:\n  With the tool bash of the server pruner: Run")
@@ -51,7 +51,7 @@ func TestInitOfAnEditor(t *testing.T) {
 	assert.NotContains(t, stdout, "mcp-pruner context")
 	code, _, stderr = verb(t, dir, "cursor", "--uninstall")
 	require.Zero(t, code, stderr)
-	assert.Equal(t, before, files(t, dir))
+	assert.Equal(t, before, filesBelow(t, dir))
 	code, _, stderr = verb(t, dir, "cursor", "--hooks")
 	require.Equal(t, 2, code)
 	assert.Contains(t, stderr, "Cursor has no hooks that replace results; --mcp adds our tools")
@@ -78,7 +78,7 @@ func TestPicked(t *testing.T) {
 func TestUninstallOfEverything(t *testing.T) {
 	dir := configured(t)
 	write(t, filepath.Join(dir, ".claude", "settings.json"), "{\n\t\"statusLine\" : {\"type\": \"command\", \"command\":\"date '+%H' | cat\", \"padding\": 0}, \"model\": \"opus\"}\n")
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	for _, args := range [][]string{
 		{"claude", "--hooks", "--mcp", "--proxy", "--statusline", "--allow-recover"}, {"codex", "--hooks", "--mcp", "--allow-recover"},
 		{"gemini", "--hooks", "--mcp", "--allow-recover"}, {"opencode", "--hooks", "--mcp", "--proxy"},
@@ -86,12 +86,12 @@ func TestUninstallOfEverything(t *testing.T) {
 		code, _, stderr := verb(t, dir, args...)
 		require.Zero(t, code, "%v: %s", args, stderr)
 	}
-	settings := files(t, dir)[filepath.Join(dir, ".claude", "settings.json")]
+	settings := filesBelow(t, dir)[filepath.Join(dir, ".claude", "settings.json")]
 	assert.Contains(t, settings, ` statusline --first 'date '\\''+%H'\\'' | cat'`)
 	var out, stderr bytes.Buffer
 	p := command.Process{Env: []string{"HOME=" + dir}, Stdout: &out, Stderr: &stderr}
 	require.Zero(t, command.Verb(context.Background(), UninstallCommand(p, nil, nil), p), stderr.String())
-	after := files(t, dir)
+	after := filesBelow(t, dir)
 	for path, text := range before {
 		assert.Equal(t, text, after[path], path)
 		delete(after, path)

@@ -66,13 +66,13 @@ func tryOut(t *testing.T, args []string, file func(setup.Files) setup.File, text
 	f := file(found)
 	require.NoError(t, os.MkdirAll(filepath.Dir(f.Path), 0o700))
 	require.NoError(t, os.WriteFile(f.Path, text, 0o600))
-	was := files(t, dir)
+	was := filesBelow(t, dir)
 
 	code, _, stderr := verb(t, dir, args...)
 	if code != 0 {
 		require.Equal(t, 1, code)
 		require.Contains(t, stderr, f.Path+": ")
-		require.Equal(t, was, files(t, dir), stderr)
+		require.Equal(t, was, filesBelow(t, dir), stderr)
 		return
 	}
 	now, err := os.ReadFile(f.Path)
@@ -86,7 +86,7 @@ func tryOut(t *testing.T, args []string, file func(setup.Files) setup.File, text
 
 	code, _, stderr = verb(t, dir, args[0], "--uninstall")
 	require.Zero(t, code, stderr)
-	require.Equal(t, was, files(t, dir))
+	require.Equal(t, was, filesBelow(t, dir))
 }
 
 // lost returns an error for a value that was there before and is not there any more.

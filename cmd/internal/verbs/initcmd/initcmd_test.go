@@ -22,8 +22,8 @@ func verb(t *testing.T, dir string, args ...string) (code int, stdout, stderr st
 	return code, out.String(), err.String()
 }
 
-// files is everything below a folder.
-func files(t *testing.T, dir string) map[string]string {
+// filesBelow returns everything below a folder.
+func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -65,10 +65,10 @@ func TestUninstallIsByteForByte(t *testing.T) {
 	} {
 		for name, dir := range map[string]string{"configured": configured(t), "new home": t.TempDir()} {
 			t.Run(name, func(t *testing.T) {
-				before := files(t, dir)
+				before := filesBelow(t, dir)
 				code, _, stderr := verb(t, dir, args...)
 				require.Equal(t, 0, code, stderr)
-				installed := files(t, dir)
+				installed := filesBelow(t, dir)
 				require.NotEqual(t, before, installed)
 				for path := range installed {
 					require.NotContains(t, path, ".mcp-pruner-new", "a new file needs no second file beside it")
@@ -76,13 +76,13 @@ func TestUninstallIsByteForByte(t *testing.T) {
 				code, stdout, _ := verb(t, dir, args...)
 				require.Equal(t, 0, code)
 				require.Contains(t, stdout, "was there already")
-				require.Equal(t, installed, files(t, dir), "twice is once")
+				require.Equal(t, installed, filesBelow(t, dir), "twice is once")
 				code, stdout, _ = verb(t, dir, args[0], "--show")
 				require.Equal(t, 0, code)
 				require.Contains(t, stdout, " installed")
 				code, _, stderr = verb(t, dir, args[0], "--uninstall")
 				require.Equal(t, 0, code, stderr)
-				require.Equal(t, before, files(t, dir))
+				require.Equal(t, before, filesBelow(t, dir))
 			})
 		}
 	}
@@ -96,10 +96,10 @@ func TestMovedProgram(t *testing.T) {
 	const old = "/old/mcp-pruner_0.1.0_linux_amd64/mcp-pruner"
 	for _, args := range [][]string{{"claude", "--hooks", "--mcp"}, {"codex", "--hooks", "--mcp"}, {"gemini", "--hooks", "--mcp"}, {"opencode", "--hooks", "--mcp"}} {
 		dir := configured(t)
-		before := files(t, dir)
+		before := filesBelow(t, dir)
 		code, _, stderr := verb(t, dir, args...)
 		require.Zero(t, code, stderr)
-		installed := files(t, dir)
+		installed := filesBelow(t, dir)
 		moved := 0
 		for path, text := range installed {
 			if strings.Contains(text, self) {
@@ -115,10 +115,10 @@ func TestMovedProgram(t *testing.T) {
 		code, stdout, stderr := verb(t, dir, args...)
 		require.Zero(t, code, stderr)
 		require.Contains(t, stdout, "installed")
-		require.Equal(t, installed, files(t, dir), "%v", args)
+		require.Equal(t, installed, filesBelow(t, dir), "%v", args)
 		code, _, stderr = verb(t, dir, append(args[:1:1], "--uninstall")...)
 		require.Zero(t, code, stderr)
-		require.Equal(t, before, files(t, dir), "%v", args)
+		require.Equal(t, before, filesBelow(t, dir), "%v", args)
 	}
 }
 
@@ -126,22 +126,22 @@ func TestMovedProgram(t *testing.T) {
 // init writes ends with 0 all the same, and one that an earlier version wrote is mended.
 func TestStatusIsNoAnswer(t *testing.T) {
 	dir := configured(t)
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	args := []string{"gemini", "--hooks", "--only", "read_file"}
 	code, _, stderr := verb(t, dir, args...)
 	require.Zero(t, code, stderr)
 	path := filepath.Join(dir, ".gemini", "settings.json")
-	text := files(t, dir)[path]
+	text := filesBelow(t, dir)[path]
 	require.Contains(t, text, " hook gemini --replace --only read_file"+unharmed+`"`)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	write(t, path, strings.NewReplacer(unharmed, "", self, "/old/mcp-pruner").Replace(text))
 	code, _, stderr = verb(t, dir, args[:2]...)
 	require.Zero(t, code, stderr)
-	require.Equal(t, text, files(t, dir)[path])
+	require.Equal(t, text, filesBelow(t, dir)[path])
 	code, _, stderr = verb(t, dir, "gemini", "--uninstall")
 	require.Zero(t, code, stderr)
-	require.Equal(t, before, files(t, dir))
+	require.Equal(t, before, filesBelow(t, dir))
 }
 
 // npx may empty its cache, and a hook would then start nothing: init says so. A link there to a program that is somewhere
@@ -178,25 +178,25 @@ func TestOtherCommandsStay(t *testing.T) {
 
 func TestOnePieceAfterTheOther(t *testing.T) {
 	dir := configured(t)
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	for _, args := range [][]string{{"claude", "--proxy"}, {"claude", "--hooks"}, {"claude", "--uninstall", "--proxy"}, {"claude", "--uninstall"}} {
 		code, _, stderr := verb(t, dir, args...)
 		require.Equal(t, 0, code, stderr)
 	}
-	require.Equal(t, before, files(t, dir))
+	require.Equal(t, before, filesBelow(t, dir))
 }
 
 func TestForeignEntriesAreRefusedAndKept(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, ".claude.json")
 	write(t, file, `{"mcpServers":{"pruner":{"command":"something-else"}}}`)
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	code, _, stderr := verb(t, dir, "claude", "--mcp")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "mcpServers.pruner")
 	code, _, _ = verb(t, dir, "claude", "--uninstall")
 	require.Equal(t, 0, code)
-	require.Equal(t, before, files(t, dir))
+	require.Equal(t, before, filesBelow(t, dir))
 }
 
 func TestWrongUsage(t *testing.T) {

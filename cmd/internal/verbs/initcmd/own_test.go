@@ -151,7 +151,7 @@ func TestOtherPiecesThatOnlyMentionUsStay(t *testing.T) {
 	for name, text := range mine {
 		write(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	for _, args := range [][]string{{"claude", "--mcp"}, {"opencode", "--hooks"}, {"codex", "--allow-recover"}} {
 		code, _, stderr := verb(t, dir, args...)
 		assert.NotZero(t, code, "%v", args)
@@ -161,7 +161,7 @@ func TestOtherPiecesThatOnlyMentionUsStay(t *testing.T) {
 		_, _, _ = verb(t, dir, client, "--uninstall")
 	}
 	out := everything(t, dir)
-	after := files(t, dir)
+	after := filesBelow(t, dir)
 	for name := range before {
 		assert.Equal(t, before[name], after[name], name)
 	}

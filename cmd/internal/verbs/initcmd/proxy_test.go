@@ -20,7 +20,7 @@ func TestTheProxyHasASecret(t *testing.T) {
 	settings := filepath.Join(dir, ".claude", "settings.json")
 	write(t, settings, `{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a\nX-Other: b"}}`)
 	require.NoError(t, os.Chmod(settings, 0o644))
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	for _, client := range []string{"claude", "opencode"} {
 		code, stdout, stderr := verb(t, dir, client, "--proxy")
 		require.Equal(t, 0, code, stderr)
@@ -56,7 +56,7 @@ func TestTheProxyHasASecret(t *testing.T) {
 	require.FileExists(t, file, "opencode has it")
 	code, _, stderr = verb(t, dir, "opencode", "--uninstall", "--proxy")
 	require.Equal(t, 0, code, stderr)
-	require.Equal(t, before, files(t, dir))
+	require.Equal(t, before, filesBelow(t, dir))
 }
 
 // init sends Codex through the proxy by one line before everything else, which is no one's but its owner's to read. Codex rewrites
@@ -74,7 +74,7 @@ func TestCodexGetsOneLine(t *testing.T) {
 			if text != "" {
 				write(t, config, text)
 			}
-			before := files(t, dir)
+			before := filesBelow(t, dir)
 			for range 2 {
 				code, stdout, stderr := verb(t, dir, "codex", "--proxy")
 				require.Equal(t, 0, code, stderr)
@@ -102,7 +102,7 @@ func TestCodexGetsOneLine(t *testing.T) {
 				require.Equal(t, text+"[projects.\"/x\"]\ntrust_level = \"trusted\"\n", string(now))
 				return
 			}
-			require.Equal(t, before, files(t, dir))
+			require.Equal(t, before, filesBelow(t, dir))
 		})
 	}
 	for text, why := range map[string]string{

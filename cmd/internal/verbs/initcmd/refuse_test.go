@@ -146,12 +146,12 @@ func state(t *testing.T, dir string) map[string]string {
 func TestNothingIsWrittenIfOneFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, ".claude.json"), "{} // mine\n")
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	code, stdout, stderr := verb(t, dir, "claude", "--hooks", "--mcp")
 	require.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, stderr, ".claude.json: cannot be read by Claude Code: line 1: a comment")
-	assert.Equal(t, before, files(t, dir))
+	assert.Equal(t, before, filesBelow(t, dir))
 }
 
 // A link to a file stays a link, and the file keeps its mode.
@@ -195,7 +195,7 @@ func TestHomeMustBeKnown(t *testing.T) {
 		assert.Equal(t, 1, code, c.env)
 		assert.Empty(t, out.String())
 		assert.Contains(t, stderr.String(), c.want)
-		assert.Empty(t, files(t, "."))
+		assert.Empty(t, filesBelow(t, "."))
 		assert.NotEmpty(t, Refusals(p))
 	}
 }

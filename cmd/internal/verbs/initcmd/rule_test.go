@@ -42,19 +42,19 @@ func TestTheRuleIsWrittenOnlyIfAsked(t *testing.T) {
 			require.Zero(t, code, stderr)
 			assert.Contains(t, stdout, self)
 			assert.Contains(t, stdout, "To write it: mcp-pruner init "+client+" --allow-recover\n")
-			assert.NotContains(t, files(t, dir)[file], " recover")
-			before := files(t, dir)
+			assert.NotContains(t, filesBelow(t, dir)[file], " recover")
+			before := filesBelow(t, dir)
 
 			var out bytes.Buffer
 			p := command.Process{Args: []string{client, "--hooks"}, Env: []string{"HOME=" + dir}, Stdin: strings.NewReader("yes\n"), Stdout: &out, Stderr: &out}
 			require.Zero(t, command.Verb(context.Background(), Command(p), p), out.String())
-			assert.Equal(t, before, files(t, dir), "an answer counts on a terminal only")
+			assert.Equal(t, before, filesBelow(t, dir), "an answer counts on a terminal only")
 
 			code, stdout, stderr = verb(t, dir, client, "--hooks", "--allow-recover")
 			require.Zero(t, code, stderr)
 			assert.Contains(t, stdout, "rule: installed ("+file+")")
-			assert.Contains(t, files(t, dir)[file], self)
-			assert.Empty(t, files(t, project))
+			assert.Contains(t, filesBelow(t, dir)[file], self)
+			assert.Empty(t, filesBelow(t, project))
 			_, stdout, _ = verb(t, dir, client, "--hooks")
 			assert.NotContains(t, stdout, "--allow-recover", "it is there")
 			_, stdout, _ = verb(t, dir, client, "--show")
@@ -62,7 +62,7 @@ func TestTheRuleIsWrittenOnlyIfAsked(t *testing.T) {
 
 			code, _, stderr = verb(t, dir, client, "--uninstall", "--allow-recover")
 			require.Zero(t, code, stderr)
-			assert.NotContains(t, files(t, dir)[file], " recover")
+			assert.NotContains(t, filesBelow(t, dir)[file], " recover")
 			_, stdout, _ = verb(t, dir, client, "--show")
 			assert.Regexp(t, `(?m)^hooks +installed`, stdout, "only the rule is gone")
 		})
@@ -76,7 +76,7 @@ func TestAMovedRule(t *testing.T) {
 	write(t, file, `{"permissions": {"allow": ["Bash(mcp-pruner recover:*)", "Bash(/old/mcp-pruner recover:*)", "Bash(/old/mcp-pruner gain)"], "deny": ["Bash(/old/mcp-pruner recover:*)"]}}`)
 	code, _, stderr := verb(t, dir, "claude", "--allow-recover")
 	require.Zero(t, code, stderr)
-	j, err := setup.ParseJSON([]byte(files(t, dir)[file]))
+	j, err := setup.ParseJSON([]byte(filesBelow(t, dir)[file]))
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)

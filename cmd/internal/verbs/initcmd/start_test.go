@@ -20,7 +20,7 @@ import (
 // Claude Code starts the proxy by hooks beside the user's own, and a second init changes nothing.
 func TestTheClientStartsTheProxy(t *testing.T) {
 	dir := configured(t)
-	before := files(t, dir)
+	before := filesBelow(t, dir)
 	for range 2 {
 		code, stdout, stderr := verb(t, dir, "claude", "--proxy")
 		require.Equal(t, 0, code, stderr)

@@ -1,4 +1,4 @@
-package replace_test
+package files_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/files/replace"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // content returns the text of a folder's only file: nothing temporary is left.
@@ -28,10 +28,10 @@ func content(t *testing.T, path string) string {
 
 func TestAFileIsReplacedWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made", "f")
-	require.NoError(t, replace.File{Path: path}.Write([]byte("one "), []byte("two")))
+	require.NoError(t, files.Atomic{Path: path}.Write([]byte("one "), []byte("two")))
 	assert.Equal(t, "one two", content(t, path))
 	for _, mode := range []fs.FileMode{0, 0o640} {
-		require.NoError(t, replace.File{Path: path, Mode: mode, Fast: mode == 0}.Write([]byte("next")))
+		require.NoError(t, files.Atomic{Path: path, Mode: mode, Fast: mode == 0}.Write([]byte("next")))
 		assert.Equal(t, "next", content(t, path))
 		info, err := os.Stat(path)
 		require.NoError(t, err)
@@ -44,9 +44,9 @@ func TestAFileIsReplacedWhole(t *testing.T) {
 // A file that fails its check changes nothing. The check sees the complete file.
 func TestAnErrorLeavesTheOldFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	require.NoError(t, replace.File{Path: path}.Write([]byte("old")))
+	require.NoError(t, files.Atomic{Path: path}.Write([]byte("old")))
 	bad := errors.New("bad")
-	err := replace.File{Path: path, Check: func(temp string) error {
+	err := files.Atomic{Path: path, Check: func(temp string) error {
 		text, err := os.ReadFile(temp)
 		assert.Equal(t, "new", string(text))
 		return errors.Join(err, bad)
@@ -56,7 +56,7 @@ func TestAnErrorLeavesTheOldFile(t *testing.T) {
 
 	folder := filepath.Join(t.TempDir(), "folder")
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "f"), 0o700))
-	require.Error(t, replace.File{Path: folder}.Write([]byte("new")))
+	require.Error(t, files.Atomic{Path: folder}.Write([]byte("new")))
 	list, err := os.ReadDir(filepath.Dir(folder))
 	require.NoError(t, err)
 	assert.Len(t, list, 1)
@@ -68,7 +68,7 @@ func TestANewFileHasOneWriter(t *testing.T) {
 	var all sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
-		all.Go(func() { errs[i] = replace.File{Path: path, New: true}.Write([]byte{byte('0' + i)}) })
+		all.Go(func() { errs[i] = files.Atomic{Path: path, New: true}.Write([]byte{byte('0' + i)}) })
 	}
 	all.Wait()
 	text := content(t, path)
@@ -83,8 +83,8 @@ func TestANewFileHasOneWriter(t *testing.T) {
 
 func TestAFolderIsTried(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, replace.Try(dir))
-	require.ErrorIs(t, replace.Try(filepath.Join(dir, "missing")), fs.ErrNotExist)
+	require.NoError(t, files.TryAtomic(dir))
+	require.ErrorIs(t, files.TryAtomic(filepath.Join(dir, "missing")), fs.ErrNotExist)
 	list, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, list)

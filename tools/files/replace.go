@@ -1,6 +1,4 @@
-// Package replace writes files that are never seen incomplete: the content goes to a temporary file beside the final one,
-// which then takes its place in one step.
-package replace
+package files
 
 import (
 	"cmp"
@@ -10,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// File says where and how to write. A symbolic link at Path is replaced itself: resolve it first to keep it.
-type File struct {
+// Atomic says where and how to write. A symbolic link at Path is replaced itself: resolve it first to keep it.
+type Atomic struct {
 	Path string      // missing parent folders are made, for their owner only
 	Mode fs.FileMode // permissions; 0 means 0600
 	New  bool        // do not replace a file: fail with fs.ErrExist
@@ -23,7 +21,7 @@ type File struct {
 
 // Write writes the parts of the content, one after the other. After an error the old file is still there, and no temporary
 // file is left.
-func (f File) Write(parts ...[]byte) error {
+func (f Atomic) Write(parts ...[]byte) error {
 	return f.write(func(temp *os.File) error {
 		for _, part := range parts {
 			if _, err := temp.Write(part); err != nil {
@@ -35,7 +33,7 @@ func (f File) Write(parts ...[]byte) error {
 }
 
 // WriteText writes a text after a head. It does not copy the text, which can be long.
-func (f File) WriteText(head []byte, text string) error {
+func (f Atomic) WriteText(head []byte, text string) error {
 	return f.write(func(temp *os.File) error {
 		if _, err := temp.Write(head); err != nil {
 			return err
@@ -45,7 +43,7 @@ func (f File) WriteText(head []byte, text string) error {
 	})
 }
 
-func (f File) write(fill func(*os.File) error) error {
+func (f Atomic) write(fill func(*os.File) error) error {
 	dir := filepath.Dir(f.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -68,7 +66,7 @@ func (f File) write(fill func(*os.File) error) error {
 }
 
 // place gives a temporary file its final name.
-func (f File) place(temp string) error {
+func (f Atomic) place(temp string) error {
 	if err := os.Chmod(temp, cmp.Or(f.Mode, 0o600)); err != nil {
 		return err
 	}
@@ -88,8 +86,8 @@ func (f File) place(temp string) error {
 	return os.Rename(temp, f.Path)
 }
 
-// Try returns the reason why no file can be written in a folder, or nil. It makes a file, which it removes.
-func Try(dir string) error {
+// TryAtomic returns the reason why no file can be written in a folder, or nil. It makes a file, which it removes.
+func TryAtomic(dir string) error {
 	temp, err := os.CreateTemp(dir, ".mcp-pruner-*")
 	if err != nil {
 		return err

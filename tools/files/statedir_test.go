@@ -1,4 +1,4 @@
-package statedir
+package files
 
 import (
 	"path/filepath"
@@ -11,7 +11,7 @@ import (
 func TestFind(t *testing.T) {
 	all := map[string]string{"XDG_STATE_HOME": "/x", "LOCALAPPDATA": "/l", "HOME": "/h"}
 	of := func(system string, names ...string) (string, error) {
-		return find(system, func(name string) (string, bool) {
+		return stateDirOf(system, func(name string) (string, bool) {
 			if !slices.Contains(names, name) {
 				return "", false
 			}
