@@ -22,7 +22,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/tracetest"
 )
 
@@ -84,7 +83,7 @@ func page(t *testing.T, text []byte, most int) (file string, s audit.Stats) {
 	out, err := os.Create(file)
 	require.NoError(t, err)
 	verified(t, text, func(trace *audit.Trace) (err error) {
-		s, err = report.Page(out, trace, audit.Selection{}, []string{"trace.jsonl"}, most)
+		s, err = audit.WritePage(out, trace, audit.Selection{}, []string{"trace.jsonl"}, most)
 		return err
 	})
 	require.NoError(t, out.Close())
@@ -98,7 +97,7 @@ func shownStats(t *testing.T, text []byte) string {
 	verified(t, text, func(trace *audit.Trace) error {
 		c, err := trace.Summarize(audit.Selection{}, nil)
 		require.NoError(t, err)
-		return report.Stats(&out, c.Stats)
+		return audit.WriteStats(&out, c.Stats)
 	})
 	return out.String()
 }

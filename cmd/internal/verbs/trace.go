@@ -17,7 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 )
 
@@ -298,7 +297,7 @@ func runTraceVerify(p command.Process, s traceSettings) (int, error) {
 	case s.json:
 		return traceExit(v), writeTraceJSON(p.Stdout, v)
 	default:
-		return traceExit(v), report.Verdict(p.Stdout, v)
+		return traceExit(v), audit.WriteVerdict(p.Stdout, v)
 	}
 }
 
@@ -336,27 +335,27 @@ func runTraceStats(p command.Process, s traceSettings) (int, error) {
 	case s.json:
 		return traceExit(stats.Verdict), writeTraceJSON(p.Stdout, stats)
 	default:
-		return traceExit(stats.Verdict), report.Stats(p.Stdout, stats)
+		return traceExit(stats.Verdict), audit.WriteStats(p.Stdout, stats)
 	}
 }
 
 func runTraceList(p command.Process, s traceSettings) (int, error) {
-	format := report.Text
+	format := audit.ListText
 	switch {
 	case s.json:
-		format = report.JSON
+		format = audit.ListJSON
 	case s.csv:
-		format = report.CSV
+		format = audit.ListCSV
 	}
 	var verdict audit.Verdict
 	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
 		verdict = t.Verdict()
-		return report.List(p.Stdout, t, s.selection, format)
+		return audit.WriteList(p.Stdout, t, s.selection, format)
 	})
 	if err != nil {
 		return traceInvalid, err
 	}
-	report.Proof(p.Stderr, verdict)
+	audit.WriteProof(p.Stderr, verdict)
 	return traceExit(verdict), nil
 }
 
@@ -364,7 +363,7 @@ func runTraceReport(p command.Process, s traceSettings) (int, error) {
 	var html bytes.Buffer
 	var stats audit.Stats
 	err := s.verified(p.Stdin, true, func(t *audit.Trace) (err error) {
-		stats, err = report.Page(&html, t, s.selection, s.files, maxTraceRows)
+		stats, err = audit.WritePage(&html, t, s.selection, s.files, maxTraceRows)
 		return err
 	})
 	if err != nil {
@@ -377,7 +376,7 @@ func runTraceReport(p command.Process, s traceSettings) (int, error) {
 	if err := os.WriteFile(s.output, html.Bytes(), 0o600); err != nil {
 		return traceInvalid, err
 	}
-	return traceExit(stats.Verdict), report.WrittenPage(p.Stdout, s.output, stats, html.Len())
+	return traceExit(stats.Verdict), audit.WritePageNote(p.Stdout, s.output, stats, html.Len())
 }
 
 func writeTraceJSON(out io.Writer, v any) error {

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/report"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
@@ -28,7 +27,7 @@ func (s Sources) prefixes() map[string]json.RawMessage {
 const listedRecords = 20_000
 
 // trace returns the tab of the traces, nil if there are none.
-func (s Sources) trace() (m *report.Model, err error) {
+func (s Sources) trace() (m *audit.PageModel, err error) {
 	files := s.traces()
 	if len(files) == 0 {
 		return nil, nil
@@ -38,7 +37,7 @@ func (s Sources) trace() (m *report.Model, err error) {
 		if err != nil {
 			return err
 		}
-		made, _, err := report.ModelOf(t, audit.Selection{}, files, listedRecords)
+		made, _, err := audit.NewPageModel(t, audit.Selection{}, files, listedRecords)
 		m = &made
 		return err
 	})

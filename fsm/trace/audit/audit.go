@@ -1,4 +1,5 @@
-// Package audit verifies a trace and summarizes it. Package fsm/trace knows the encoding of
+// Package audit verifies a trace and summarizes it, and writes what it found: as
+// text, as CSV and JSON, and as a page of HTML. Package fsm/trace knows the encoding of
 // records and the steps that a table allows. This package knows requests and runs: what a
 // path through a table implies, and how sizes must fit each other. It needs no messages of
 // tools, since records hold the sizes.

@@ -1,4 +1,4 @@
-package report
+package audit
 
 import (
 	"bytes"
@@ -11,18 +11,16 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // stats is a form of audit.Stats for display.
-type stats audit.Stats
+type stats Stats
 
-// Stats writes the stats for a terminal, starting with the verdict on the trace they are computed from.
-func Stats(out io.Writer, of audit.Stats) error {
+// WriteStats writes the stats for a terminal, starting with the verdict on the trace they are computed from.
+func WriteStats(out io.Writer, of Stats) error {
 	s := stats(of)
 	var text bytes.Buffer
-	Proof(&text, s.Verdict)
+	WriteProof(&text, s.Verdict)
 	fmt.Fprintln(&text)
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	s.showHead(w)
@@ -38,64 +36,64 @@ func Stats(out io.Writer, of audit.Stats) error {
 }
 
 func (s stats) showHead(w io.Writer) {
-	fmt.Fprintf(w, "%s and %s in %s of %s", counted(s.Requests, "request"), counted(s.Runs, "run"), counted(s.Sessions, "session"),
-		counted(s.Processes, "process"))
+	fmt.Fprintf(w, "%s and %s in %s of %s", countedNoun(s.Requests, "request"), countedNoun(s.Runs, "run"), countedNoun(s.Sessions, "session"),
+		countedNoun(s.Processes, "process"))
 	if s.Records > 0 {
 		fmt.Fprintf(w, ", %s to %s", s.From.Format(time.RFC3339), s.To.Format(time.RFC3339))
 	}
 	fmt.Fprintln(w)
 	if s.Unreadable > 0 {
-		fmt.Fprintf(w, "not counted: %s without a record; \"mcp-pruner trace verify\" says why\n", counted(s.Unreadable, "line"))
+		fmt.Fprintf(w, "not counted: %s without a record; \"mcp-pruner trace verify\" says why\n", countedNoun(s.Unreadable, "line"))
 	}
 }
 
 func (s stats) showSaved(w io.Writer) {
 	fmt.Fprintf(w, "\nTOKENS (o200k)\n")
-	fmt.Fprintf(w, "from tools\t%s\t(%s bytes)\n", count(s.Tokens.Raw), count(s.Bytes.Raw))
-	fmt.Fprintf(w, "sent\t%s\t(%s bytes)\n", count(s.Tokens.Sent), count(s.Bytes.Sent))
-	fmt.Fprintf(w, "pruned away\t%s\tmarkers and notes are counted as sent\n", count(s.Saved.Gross))
-	fmt.Fprintf(w, "not shown\t%s\tthe client would have cut these anyway\n", count(-s.Saved.NotShown))
-	fmt.Fprintf(w, "questions\t%s\twhat asking cost the model\n", count(-s.Saved.Questions))
+	fmt.Fprintf(w, "from tools\t%s\t(%s bytes)\n", grouped(s.Tokens.Raw), grouped(s.Bytes.Raw))
+	fmt.Fprintf(w, "sent\t%s\t(%s bytes)\n", grouped(s.Tokens.Sent), grouped(s.Bytes.Sent))
+	fmt.Fprintf(w, "pruned away\t%s\tmarkers and notes are counted as sent\n", grouped(s.Saved.Gross))
+	fmt.Fprintf(w, "not shown\t%s\tthe client would have cut these anyway\n", grouped(-s.Saved.NotShown))
+	fmt.Fprintf(w, "questions\t%s\twhat asking cost the model\n", grouped(-s.Saved.Questions))
 	fmt.Fprintf(w, "read again\t%s\t%s about what had been pruned, and what was pruned of those\n",
-		count(-s.Saved.Rereads-s.Saved.OfRereads), counted(s.Saved.RereadsOf, "request"))
+		grouped(-s.Saved.Rereads-s.Saved.OfRereads), countedNoun(s.Saved.RereadsOf, "request"))
 	fmt.Fprintf(w, "net saved\t%s\t%s of the %s a model would have read without pruning\n",
-		count(s.Saved.Net), percent(s.Saved.NetShare), count(s.Saved.Without))
+		grouped(s.Saved.Net), percent(s.Saved.NetShare), grouped(s.Saved.Without))
 	if s.Tokens.Estimated > 0 {
-		fmt.Fprintf(w, "\t\tof %s the tokens are estimated, within some per cent\n", counted(s.Tokens.Estimated, "request"))
+		fmt.Fprintf(w, "\t\tof %s the tokens are estimated, within some per cent\n", countedNoun(s.Tokens.Estimated, "request"))
 	}
 }
 
 func (s stats) showTools(w io.Writer) {
 	fmt.Fprintf(w, "\nTOOL\trequests\tfailed\ttokens in\tsent\tnet saved\tp50\tp95\tp99\tmax\n")
 	for _, t := range s.Tools {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", toolName(t.Tool), count(t.Count), count(t.Failed), count(t.Raw), count(t.Sent), count(t.Net), columns(t.Latency))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", toolName(t.Tool), grouped(t.Count), grouped(t.Failed), grouped(t.Raw), grouped(t.Sent), grouped(t.Net), columns(t.Latency))
 	}
-	fmt.Fprintf(w, "all\t%s\t\t%s\t%s\t%s\t%s\n", count(s.Requests), count(s.Tokens.Raw), count(s.Tokens.Sent), count(s.Saved.Net), columns(s.Latency))
+	fmt.Fprintf(w, "all\t%s\t\t%s\t%s\t%s\t%s\n", grouped(s.Requests), grouped(s.Tokens.Raw), grouped(s.Tokens.Sent), grouped(s.Saved.Net), columns(s.Latency))
 }
 
 func (s stats) showOutcomes(w io.Writer) {
 	fmt.Fprintf(w, "\nOUTCOME\twhy\ttool\tmachine\tcount\n")
 	for _, o := range s.Outcomes {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(o.Outcome), orDash(printable(o.Why)), toolName(o.Tool), printable(o.Machine), count(o.Count))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(o.Outcome), orDash(printable(o.Why)), toolName(o.Tool), printable(o.Machine), grouped(o.Count))
 	}
 }
 
 func (s stats) showPruner(w io.Writer) {
 	p := s.Pruner
 	fmt.Fprintf(w, "\nPRUNER\tcalled %s\tapplied %s\tfailed %s\tcancelled %s\t%s\n",
-		count(p.Called), count(p.Applied), count(p.Failed), count(p.Cancelled), columns(p.Latency))
+		grouped(p.Called), grouped(p.Applied), grouped(p.Failed), grouped(p.Cancelled), columns(p.Latency))
 	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
-		fmt.Fprintf(w, "failed\t%s\t%s\n", printable(reason), count(p.Failures[reason]))
+		fmt.Fprintf(w, "failed\t%s\t%s\n", printable(reason), grouped(p.Failures[reason]))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(p.Skipped)) {
-		fmt.Fprintf(w, "not called\t%s\t%s\n", printable(reason), count(p.Skipped[reason]))
+		fmt.Fprintf(w, "not called\t%s\t%s\n", printable(reason), grouped(p.Skipped[reason]))
 	}
 }
 
 func (s stats) showPaths(w io.Writer) {
 	fmt.Fprintf(w, "\nPATH\tshare\t%sends in\ttriggers\n", s.machine("machine"))
 	for _, p := range s.Paths {
-		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", count(p.Count), percent(p.Share), s.machine(p.Machine),
+		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", grouped(p.Count), percent(p.Share), s.machine(p.Machine),
 			printable(p.States[len(p.States)-1]), printable(strings.Join(p.Triggers, " ")))
 	}
 }
@@ -103,7 +101,7 @@ func (s stats) showPaths(w io.Writer) {
 func (s stats) showStates(w io.Writer) {
 	fmt.Fprintf(w, "\nTIME IN STATE\t%stimes\tp50\tp95\tp99\tmax\n", s.machine("machine"))
 	for _, st := range s.States {
-		fmt.Fprintf(w, "%s\t%s%s\t%s\n", printable(st.State), s.machine(st.Machine), count(st.Count), columns(st.Latency))
+		fmt.Fprintf(w, "%s\t%s%s\t%s\n", printable(st.State), s.machine(st.Machine), grouped(st.Count), columns(st.Latency))
 	}
 }
 
@@ -118,7 +116,7 @@ func (s stats) machine(name string) string {
 }
 
 // columns formats the four figures of a latency.
-func columns(l audit.Latency) string {
+func columns(l Latency) string {
 	return span(l.P50) + "\t" + span(l.P95) + "\t" + span(l.P99) + "\t" + span(l.Max)
 }
 
@@ -147,8 +145,8 @@ func digits(f float64) string {
 
 func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + "%" }
 
-// counted formats a number with its noun.
-func counted(n int, thing string) string {
+// countedNoun formats a number with its noun.
+func countedNoun(n int, thing string) string {
 	switch {
 	case n == 1:
 	case strings.HasSuffix(thing, "s"):
@@ -156,11 +154,11 @@ func counted(n int, thing string) string {
 	default:
 		thing += "s"
 	}
-	return count(n) + " " + thing
+	return grouped(n) + " " + thing
 }
 
-// count formats a number with thousands separators.
-func count(n int) string {
+// grouped formats a number with thousands separators.
+func grouped(n int) string {
 	s := strconv.Itoa(n)
 	first := 1
 	if n < 0 {

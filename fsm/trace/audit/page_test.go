@@ -1,12 +1,10 @@
-package report
+package audit
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // A report lists the last records, not the first ones, in their order.
@@ -14,7 +12,7 @@ func TestTheLastRecordsAreKept(t *testing.T) {
 	for n, want := range map[int]string{0: "[]", 2: "[0 1]", 3: "[0 1 2]", 4: "[1 2 3]", 7: "[4 5 6]", 9: "[6 7 8]"} {
 		last := recent{most: 3}
 		for i := range n {
-			last.add(&audit.Entry{ID: fmt.Sprint(i)}, audit.Saving{})
+			last.add(&Entry{ID: fmt.Sprint(i)}, Saving{})
 		}
 		ids := []string{}
 		for _, r := range last.inOrder() {

@@ -1,5 +1,4 @@
-// Package report writes what an audit of a trace found: as text, as CSV and JSON, and as a page of HTML.
-package report
+package audit
 
 import (
 	"bytes"
@@ -9,12 +8,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
-// Verdict writes a verdict for a terminal.
-func Verdict(out io.Writer, v audit.Verdict) error {
+// WriteVerdict writes a verdict for a terminal.
+func WriteVerdict(out io.Writer, v Verdict) error {
 	var page bytes.Buffer
 	for _, n := range v.Notes {
 		fmt.Fprintln(&page, "note: "+printable(n))
@@ -23,18 +20,18 @@ func Verdict(out io.Writer, v audit.Verdict) error {
 		fmt.Fprintln(&page, "BAD: "+printable(p))
 	}
 	if more := v.Found - len(v.Problems); more > 0 {
-		fmt.Fprintf(&page, "BAD: and %s more\n", count(more))
+		fmt.Fprintf(&page, "BAD: and %s more\n", grouped(more))
 	}
 	fmt.Fprintln(&page, verdictLine(v))
 	if v.OK && !v.Heads && v.Unproved > 0 {
-		fmt.Fprintf(&page, "note: %s (--heads): lines cut off the end of %s would not show\n", withoutHeads, counted(v.Unproved, "process"))
+		fmt.Fprintf(&page, "note: %s (--heads): lines cut off the end of %s would not show\n", withoutHeads, countedNoun(v.Unproved, "process"))
 	}
 	_, err := out.Write(page.Bytes())
 	return err
 }
 
 // verdictLine formats the verdict as one line.
-func verdictLine(v audit.Verdict) string {
+func verdictLine(v Verdict) string {
 	switch {
 	case v.OK && v.Records == 0:
 		return "ok, but empty: there is no record in it, so nothing was verified"
@@ -45,10 +42,10 @@ func verdictLine(v audit.Verdict) string {
 	return "failed: read " + verifiedText(v)
 }
 
-func verifiedText(v audit.Verdict) string {
-	text := counted(v.Records, "record")
+func verifiedText(v Verdict) string {
+	text := countedNoun(v.Records, "record")
 	if v.Records > 0 {
-		text += fmt.Sprintf(" (%s) of %s, %s to %s", byKind(v.Machines), counted(v.Writers, "process"),
+		text += fmt.Sprintf(" (%s) of %s, %s to %s", byKind(v.Machines), countedNoun(v.Writers, "process"),
 			v.First.Format(time.RFC3339), v.Last.Format(time.RFC3339))
 	}
 	return text
@@ -58,33 +55,33 @@ func verifiedText(v audit.Verdict) string {
 func byKind(of map[string]int) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		list = append(list, fmt.Sprintf("%s %s", orDash(printable(name)), count(of[name])))
+		list = append(list, fmt.Sprintf("%s %s", orDash(printable(name)), grouped(of[name])))
 	}
 	return strings.Join(list, ", ")
 }
 
-// Proof writes the basis of the figures: the verdict, the files it covers, and the versions of the
+// WriteProof writes the basis of the figures: the verdict, the files it covers, and the versions of the
 // program that wrote them.
-func Proof(w io.Writer, v audit.Verdict) {
+func WriteProof(w io.Writer, v Verdict) {
 	fmt.Fprintln(w, verdictLine(v))
 	if !v.OK {
 		fmt.Fprintf(w, "BAD: %s\n", printable(v.Problems[0]))
 		if v.Found > 1 {
-			fmt.Fprintf(w, "BAD: and %s more; \"mcp-pruner trace verify --all\" names them\n", count(v.Found-1))
+			fmt.Fprintf(w, "BAD: and %s more; \"mcp-pruner trace verify --all\" names them\n", grouped(v.Found-1))
 		}
 	}
 	for _, n := range v.Notes {
 		fmt.Fprintln(w, "note: "+printable(n))
 	}
 	for _, f := range v.Files {
-		fmt.Fprintf(w, "sha256 %s  %s (%s bytes)\n", f.SHA256, printable(f.Name), count(int(f.Bytes)))
+		fmt.Fprintf(w, "sha256 %s  %s (%s bytes)\n", f.SHA256, printable(f.Name), grouped(int(f.Bytes)))
 	}
 	if v.Records > 0 {
 		fmt.Fprintf(w, "versions: %s; %s\n", byKind(v.Versions), comparedText(v))
 	}
 }
 
-func comparedText(v audit.Verdict) string {
+func comparedText(v Verdict) string {
 	if v.Heads {
 		return "compared with heads that were kept elsewhere"
 	}

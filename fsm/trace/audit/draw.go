@@ -1,4 +1,4 @@
-package report
+package audit
 
 import (
 	"cmp"
@@ -75,7 +75,7 @@ func draw(m machine) drawing {
 	arrows := m.arrows()
 	layers, routes := layout(m, arrows)
 	order(layers)
-	place(layers)
+	placeLayers(layers)
 	d := drawing{Machine: m.Name}
 	left, right := math.Inf(1), math.Inf(-1)
 	for _, layer := range layers {
@@ -210,10 +210,10 @@ func (i *item) desired(up bool) float64 {
 	if up {
 		near = i.up
 	}
-	return middle(near, i.x)
+	return meanPlace(near, i.x)
 }
 
-func middle(items []*item, otherwise float64) float64 {
+func meanPlace(items []*item, otherwise float64) float64 {
 	if len(items) == 0 {
 		return otherwise
 	}
@@ -224,9 +224,9 @@ func middle(items []*item, otherwise float64) float64 {
 	return sum / float64(len(items))
 }
 
-// place moves the items of each layer towards their neighbours in other layers, without
+// placeLayers moves the items of each layer towards their neighbours in other layers, without
 // letting them overlap.
-func place(layers [][]*item) {
+func placeLayers(layers [][]*item) {
 	for _, layer := range layers {
 		x := 0.0
 		for _, i := range layer {
@@ -240,7 +240,7 @@ func place(layers [][]*item) {
 	for range relaxSteps {
 		for _, layer := range layers {
 			for _, i := range layer {
-				i.x = middle(append(slices.Clone(i.up), i.down...), i.x)
+				i.x = meanPlace(append(slices.Clone(i.up), i.down...), i.x)
 			}
 			apart(layer)
 		}

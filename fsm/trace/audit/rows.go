@@ -1,4 +1,4 @@
-package report
+package audit
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // machine is a machine that has records in the trace.
@@ -71,7 +70,7 @@ func newTables() *tables {
 	return t
 }
 
-func (t *tables) path(p *audit.Path) int {
+func (t *tables) path(p *Path) int {
 	if i, ok := t.pathAt[p.Key]; ok {
 		return i
 	}

@@ -1,4 +1,4 @@
-package report
+package audit
 
 import (
 	"fmt"
@@ -6,12 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
-// Model is the tab of a page that shows a trace. It has no text of any output.
-type Model struct {
+// PageModel is the tab of a page that shows a trace. It has no text of any output.
+type PageModel struct {
 	Title    string       `json:"title"`
 	Verdict  shownVerdict `json:"verdict"`
 	Drawings []drawing    `json:"drawings"`
@@ -56,40 +55,40 @@ type data struct {
 	Totals     *totals     `json:"totals,omitempty"` // of all records, if not all are listed
 }
 
-// Page writes a standing page with the figures of all selected records and a list of the last ones, at most so many. It
+// WritePage writes a standing page with the figures of all selected records and a list of the last ones, at most so many. It
 // returns the figures. files are the names of the trace's files.
-func Page(out io.Writer, t *audit.Trace, s audit.Selection, files []string, most int) (audit.Stats, error) {
-	m, stats, err := ModelOf(t, s, files, most)
+func WritePage(out io.Writer, t *Trace, s Selection, files []string, most int) (Stats, error) {
+	m, stats, err := NewPageModel(t, s, files, most)
 	if err != nil {
-		return audit.Stats{}, err
+		return Stats{}, err
 	}
 	return stats, page.Write(out, page.Model{Title: "Trace report: " + m.Title, About: "Made by mcp-pruner trace report, from records that hold no output.", Trace: m})
 }
 
-// ModelOf returns the tab for Page, and the figures.
-func ModelOf(t *audit.Trace, s audit.Selection, files []string, most int) (Model, audit.Stats, error) {
+// NewPageModel returns the tab for Page, and the figures.
+func NewPageModel(t *Trace, s Selection, files []string, most int) (PageModel, Stats, error) {
 	last := recent{most: most}
 	c, err := t.Summarize(s, last.add)
 	if err != nil {
-		return Model{}, audit.Stats{}, err
+		return PageModel{}, Stats{}, err
 	}
 	m, err := model(c, last.inOrder(), title(files))
 	return m, c.Stats, err
 }
 
-// WrittenPage writes where a page is, and the verdict if the trace is not in order.
-func WrittenPage(out io.Writer, file string, s audit.Stats, size int) error {
+// WritePageNote writes where a page is, and the verdict if the trace is not in order.
+func WritePageNote(out io.Writer, file string, s Stats, size int) error {
 	if !s.Verdict.OK {
-		Proof(out, s.Verdict)
+		WriteProof(out, s.Verdict)
 	}
-	_, err := fmt.Fprintf(out, "%s: %s, %s kB\n", file, counted(s.Records, "record"), count(size/1000))
+	_, err := fmt.Fprintf(out, "%s: %s, %s kB\n", file, countedNoun(s.Records, "record"), grouped(size/1000))
 	return err
 }
 
 // row is one record of the report.
 type row struct {
-	audit.Entry
-	audit.Saving
+	Entry
+	Saving
 }
 
 // recent keeps the rows added last.
@@ -99,7 +98,7 @@ type recent struct {
 	next int // index of the oldest row once the buffer is full
 }
 
-func (r *recent) add(e *audit.Entry, s audit.Saving) {
+func (r *recent) add(e *Entry, s Saving) {
 	if len(r.rows) < r.most {
 		r.rows = append(r.rows, row{*e, s})
 		return
@@ -111,7 +110,7 @@ func (r *recent) add(e *audit.Entry, s audit.Saving) {
 func (r *recent) inOrder() []row { return append(r.rows[r.next:], r.rows[:r.next]...) }
 
 // model returns the tab with the figures of all records and a list of the last ones.
-func model(c *audit.Collector, last []row, title string) (Model, error) {
+func model(c *Collector, last []row, title string) (PageModel, error) {
 	t := newTables()
 	packed := newRows()
 	for i := range last {
@@ -119,14 +118,14 @@ func model(c *audit.Collector, last []row, title string) (Model, error) {
 	}
 	blob, err := packed.pack()
 	if err != nil {
-		return Model{}, err
+		return PageModel{}, err
 	}
 	left := c.Stats.Records - len(last)
 	var all *totals
 	if left > 0 {
 		all = totalsOf(c, t)
 	}
-	m := Model{Title: title, Verdict: shown(c.Stats.Verdict), Drawings: []drawing{}, Data: data{
+	m := PageModel{Title: title, Verdict: shownOf(c.Stats.Verdict), Drawings: []drawing{}, Data: data{
 		Left: left, Unreadable: c.Stats.Unreadable, Machines: t.machines, Paths: t.paths, Tools: t.tools.list, Sessions: t.sessions.list,
 		Clients: t.clients.list, Ends: t.ends.list, Pruning: t.pruning.list, Count: len(last), Base: packed.base, Rows: blob,
 		From: c.Stats.From.UnixMilli(), To: c.Stats.To.UnixMilli(), Totals: all,
@@ -140,7 +139,7 @@ func model(c *audit.Collector, last []row, title string) (Model, error) {
 // maxShown is the largest number of problems that a report lists.
 const maxShown = 20
 
-func shown(v audit.Verdict) shownVerdict {
+func shownOf(v Verdict) shownVerdict {
 	s := shownVerdict{OK: v.OK, Head: "Not in order", Line: verdictLine(v), Compared: comparedText(v), Written: byKind(v.Versions), Notes: v.Notes, Files: []shownFile{}}
 	switch {
 	case v.OK && v.Records == 0:
@@ -170,7 +169,7 @@ func title(files []string) string {
 // totals are the figures of all records, equal to those that the page would compute from the records. Times
 // are lists of pairs of a duration and its count.
 type totals struct {
-	Stats audit.Stats `json:"stats"`
+	Stats Stats       `json:"stats"`
 	Tools []int       `json:"tools"` // indexes of the tools in stats
 	Paths [][2]int    `json:"paths"` // index of the path, count
 	Edges []edgeTimes `json:"edges"`
@@ -184,9 +183,9 @@ type edgeTimes struct {
 	Times   []int64 `json:"times"`
 }
 
-func totalsOf(c *audit.Collector, t *tables) *totals {
+func totalsOf(c *Collector, t *tables) *totals {
 	all := &totals{Stats: c.Stats, Tools: []int{}, Paths: [][2]int{}, Edges: []edgeTimes{}, Hours: [][4]int64{}}
-	all.Stats.Verdict = audit.Verdict{} // the page shows it separately
+	all.Stats.Verdict = Verdict{} // the page shows it separately
 	for _, tool := range c.Stats.Tools {
 		all.Tools = append(all.Tools, t.tools.of(tool.Tool))
 	}

@@ -1,4 +1,4 @@
-package report
+package audit
 
 import (
 	"bufio"
@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace/audit"
 )
 
 // listed is a record in the form that list prints.
@@ -39,7 +37,7 @@ type listed struct {
 var columnNames = []string{"start", "machine", "id", "process", "run", "session", "client", "tool", "outcome", "why", "us", "pruning", "reason",
 	"raw_bytes", "sent_bytes", "raw_tokens", "sent_tokens", "net_saved_tokens", "triggers"}
 
-func listedOf(e *audit.Entry, s audit.Saving) listed {
+func listedOf(e *Entry, s Saving) listed {
 	var triggers []string
 	for _, step := range e.Path.Steps {
 		triggers = append(triggers, string(step.Trigger))
@@ -62,27 +60,27 @@ func (i listed) fields() []string {
 // text formats a record for a terminal.
 func (i listed) text() string {
 	return fmt.Sprintf("%s  %s  %-10s %-16s %8s  %s -> %s tokens  %s", i.Start, printable(i.ID), toolName(i.Tool), printable(strings.TrimSuffix(i.Outcome+" "+i.Why, " ")),
-		span(i.Micros), count(i.RawTok), count(i.SentTok), printable(strings.TrimSuffix(i.Pruning+" "+i.Reason, " ")))
+		span(i.Micros), grouped(i.RawTok), grouped(i.SentTok), printable(strings.TrimSuffix(i.Pruning+" "+i.Reason, " ")))
 }
 
-// Format is the form of a list.
-type Format int
+// ListFormat is the form of a list.
+type ListFormat int
 
 // The formats of a list. JSON is one array with a record a line, so that a trace of any size passes through.
 const (
-	Text Format = iota
-	CSV
-	JSON
+	ListText ListFormat = iota
+	ListCSV
+	ListJSON
 )
 
-// List writes the selected records, one a line.
-func List(to io.Writer, t *audit.Trace, s audit.Selection, format Format) error {
+// WriteList writes the selected records, one a line.
+func WriteList(to io.Writer, t *Trace, s Selection, format ListFormat) error {
 	out := bufio.NewWriterSize(to, 64<<10)
 	write, end, err := lister(out, format)
 	if err != nil {
 		return err
 	}
-	if _, err = t.Records(s, func(e *audit.Entry, saving audit.Saving) error { return write(listedOf(e, saving)) }); err != nil {
+	if _, err = t.Records(s, func(e *Entry, saving Saving) error { return write(listedOf(e, saving)) }); err != nil {
 		return err
 	}
 	end()
@@ -90,9 +88,9 @@ func List(to io.Writer, t *audit.Trace, s audit.Selection, format Format) error 
 }
 
 // lister returns a function that writes records, and one that writes what follows the last record.
-func lister(out *bufio.Writer, format Format) (write func(listed) error, end func(), err error) {
+func lister(out *bufio.Writer, format ListFormat) (write func(listed) error, end func(), err error) {
 	switch format {
-	case JSON:
+	case ListJSON:
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
 		before := "["
@@ -102,7 +100,7 @@ func lister(out *bufio.Writer, format Format) (write func(listed) error, end fun
 			return e.Encode(i)
 		}
 		return write, func() { _, _ = out.WriteString(strings.TrimPrefix(before, ",") + "]\n") }, nil
-	case CSV:
+	case ListCSV:
 		w := csv.NewWriter(out)
 		write := func(fields []string) error {
 			_ = w.Write(fields) // Flush and Error report the error
