@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
 // Figures are the results of one session.
@@ -64,7 +63,7 @@ func (f *Figures) countNeeds() {
 			continue
 		}
 		f.large++
-		if slices.ContainsFunc(f.needs[i], func(n needs.Need) bool { return n.Rule != needs.RuleWide }) {
+		if slices.ContainsFunc(f.needs[i], func(n need) bool { return n.Rule != RuleWide }) {
 			f.needed++
 		}
 	}

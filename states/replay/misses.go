@@ -5,14 +5,13 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // miss is a line that a later model call needed. It is fetched with its gap, which stands in the context from then on.
 type miss struct {
 	result  int
-	need    needs.Need
+	need    need
 	again   int     // tokens that are fetched; 0 if they were counted before
 	then    float64 // weight of a token that enters the prompt at that time
 	context int     // tokens of the context that one more turn reads; 0 if the call lacks something else, too
@@ -28,13 +27,13 @@ type cutLines func(result, line int) bool
 func (t *trial) misses(attempts map[int]attempt, cut cutLines, wide bool) []miss {
 	type gap struct{ result, start int }
 	fetched, turned, again := map[gap]bool{}, map[int]bool{}, map[int]int{}
-	seen := map[needs.Place]bool{}
+	seen := map[needPlace]bool{}
 	var list []miss
 	for _, m := range t.lacking(attempts, cut, wide) {
-		if slices.ContainsFunc(m.need.Earlier, func(p needs.Place) bool { return seen[p] }) {
+		if slices.ContainsFunc(m.need.Earlier, func(p needPlace) bool { return seen[p] }) {
 			continue
 		}
-		seen[needs.Place{Result: m.result, Line: m.need.Line}] = true
+		seen[needPlace{Result: m.result, Line: m.need.Line}] = true
 		if g := (gap{m.result, t.gapOf(attempts[m.result], m.need.Line)}); !fetched[g] {
 			fetched[g] = true
 			m.again = min(t.gapTokens(attempts[m.result], g.start), t.Results[m.result].Tokens-again[m.result])
@@ -61,7 +60,7 @@ func (t *trial) lacking(attempts map[int]attempt, cut cutLines, wide bool) []mis
 	var list []miss
 	for result := range attempts {
 		for _, n := range t.needs[result] {
-			if (wide || n.Rule != needs.RuleWide) && cut(result, n.Line) && allCut(n.Earlier, cut) {
+			if (wide || n.Rule != RuleWide) && cut(result, n.Line) && allCut(n.Earlier, cut) {
 				list = append(list, miss{result: result, need: n})
 			}
 		}
@@ -72,7 +71,7 @@ func (t *trial) lacking(attempts map[int]attempt, cut cutLines, wide bool) []mis
 	return list
 }
 
-func allCut(places []needs.Place, cut cutLines) bool {
+func allCut(places []needPlace, cut cutLines) bool {
 	for _, p := range places {
 		if !cut(p.Result, p.Line) {
 			return false

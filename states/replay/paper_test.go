@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -55,7 +54,7 @@ func cutOf(line int) bool { return line != 0 && line != 4 }
 //	        = 321 + 750 + gap x 1.25
 func TestMissOnPaper(t *testing.T) {
 	tr, a, gaps := lines(t)
-	tr.needs = [][]needs.Need{{{Line: 2, Step: len(tr.Session.Steps) - 1, Rule: needs.RuleCite}}}
+	tr.needs = [][]need{{{Line: 2, Step: len(tr.Session.Steps) - 1, Rule: ruleCite}}}
 	missed := tr.misses(tr.attempts, func(_, line int) bool { return cutOf(line) }, false)
 	require.Len(t, missed, 1)
 	r := tr.row(a, missed)
@@ -69,7 +68,7 @@ func TestMissOnPaper(t *testing.T) {
 	assert.InDelta(t, 1015-29-r.miss, o.Net(1), 1e-9)
 	assert.InDelta(t, 1015-29-3*r.miss, o.Net(3), 1e-9, "misses counted three times")
 
-	tr.needs[0][0].Earlier = []needs.Place{{Result: 7, Line: 0}}
+	tr.needs[0][0].Earlier = []needPlace{{Result: 7, Line: 0}}
 	assert.Empty(t, tr.misses(tr.attempts, func(result, line int) bool { return result == 0 && cutOf(line) }, false), "an earlier result shows the line")
 }
 
@@ -79,25 +78,25 @@ func TestMissOnPaper(t *testing.T) {
 //
 //	turn of call 2: 3110 x 0.1 + 750 = 1061        turn of call 3: 3210 x 0.1 + 750 = 1071
 func TestEveryCallThatLacksSomethingPaysATurn(t *testing.T) {
-	at := func(line, step int, rule needs.Rule) needs.Need {
-		return needs.Need{Line: line, Step: step, Rule: rule}
+	at := func(line, step int, rule rule) need {
+		return need{Line: line, Step: step, Rule: rule}
 	}
 	tr, _, gaps := lines(t)
 	first, second := float64(gaps[0]), float64(gaps[1])
 	for name, c := range map[string]struct {
-		needs      []needs.Need
+		needs      []need
 		turns      int
 		cost, wide float64
 	}{
-		"two gaps, one call":         {[]needs.Need{at(2, 3, needs.RuleEdit), at(5, 3, needs.RuleCite)}, 1, 1061 + (first+second)*1.35, 0},
-		"two gaps, two calls":        {[]needs.Need{at(2, 3, needs.RuleEdit), at(5, 4, needs.RuleCite)}, 2, 1061 + first*1.35 + 1071 + second*1.25, 0},
-		"one gap, two calls":         {[]needs.Need{at(3, 4, needs.RuleEdit), at(2, 3, needs.RuleShort)}, 2, 1061 + first*1.35 + 1071, 0},
-		"one gap, one call":          {[]needs.Need{at(3, 3, needs.RuleEdit), at(2, 3, needs.RuleShort)}, 1, 1061 + first*1.35, 0},
-		"a kept line":                {[]needs.Need{at(4, 3, needs.RuleEdit)}, 0, 0, 0},
-		"by the wide rule":           {[]needs.Need{at(2, 3, needs.RuleWide)}, 0, 0, 1061 + first*1.35},
-		"by the wide rule, the rest": {[]needs.Need{at(2, 3, needs.RuleEdit), at(5, 4, needs.RuleWide)}, 1, 1061 + first*1.35, 1071 + second*1.25},
+		"two gaps, one call":         {[]need{at(2, 3, ruleEdit), at(5, 3, ruleCite)}, 1, 1061 + (first+second)*1.35, 0},
+		"two gaps, two calls":        {[]need{at(2, 3, ruleEdit), at(5, 4, ruleCite)}, 2, 1061 + first*1.35 + 1071 + second*1.25, 0},
+		"one gap, two calls":         {[]need{at(3, 4, ruleEdit), at(2, 3, RuleShort)}, 2, 1061 + first*1.35 + 1071, 0},
+		"one gap, one call":          {[]need{at(3, 3, ruleEdit), at(2, 3, RuleShort)}, 1, 1061 + first*1.35, 0},
+		"a kept line":                {[]need{at(4, 3, ruleEdit)}, 0, 0, 0},
+		"by the wide rule":           {[]need{at(2, 3, RuleWide)}, 0, 0, 1061 + first*1.35},
+		"by the wide rule, the rest": {[]need{at(2, 3, ruleEdit), at(5, 4, RuleWide)}, 1, 1061 + first*1.35, 1071 + second*1.25},
 	} {
-		tr.needs = [][]needs.Need{c.needs}
+		tr.needs = [][]need{c.needs}
 		tr.attempts = map[int]attempt{0: {body: tr.attempts[0].body, cut: existing.Cut{Kept: []int{1, 5}, Total: 7}, kept: 300, decision: history.Decision{Prune: true}}}
 		o := tr.judge(Hook)
 		assert.Equal(t, c.turns, o.Turns, name)

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -26,7 +25,7 @@ func tried(tools ...string) *trial {
 		steps = append(steps, sessions.Step{Kind: sessions.Result, ID: tool, Tool: name, Args: args, Out: "text", Err: failed})
 	}
 	steps = append(steps, sessions.Step{Kind: sessions.Call, Usage: counted(10, 1000, 2000, 20)})
-	tr := &trial{Bill: billed(steps), needs: make([][]needs.Need, len(tools)), attempts: map[int]attempt{}, served: map[int]attempt{}, reach: &history.Reach{Commands: true}}
+	tr := &trial{Bill: billed(steps), needs: make([][]need, len(tools)), attempts: map[int]attempt{}, served: map[int]attempt{}, reach: &history.Reach{Commands: true}}
 	for i := range tools {
 		tr.Results[i].Tokens = 1000
 		tr.attempts[i] = attempt{result: i, question: "why", decision: history.Decision{Prune: true}, kept: 300, header: 20,
@@ -62,10 +61,10 @@ func TestWhatEachPolicyPrunes(t *testing.T) {
 // Each result is sent once, so a token weighs 1.25. A pruned one saves 700 x 1.25 = 875 and has markers of 20 x 1.25 = 25.
 func TestOutcomesOnPaper(t *testing.T) {
 	tr := tried("Read", "Bash")
-	tr.needs[0] = []needs.Need{{Line: 1, Step: 3, Rule: needs.RuleEdit}}
+	tr.needs[0] = []need{{Line: 1, Step: 3, Rule: ruleEdit}}
 	// Line 2 of the command's output stands in the file, too: it is missed only where the file is cut there as well, and
 	// there once.
-	tr.needs[1] = []needs.Need{{Line: 1, Step: 3, Rule: needs.RuleEdit, Earlier: []needs.Place{{Result: 0, Line: 1}}}}
+	tr.needs[1] = []need{{Line: 1, Step: 3, Rule: ruleEdit, Earlier: []needPlace{{Result: 0, Line: 1}}}}
 	delete(tr.served, 0) // our server returns the file whole
 	o := tr.judge(Hook)
 	assert.InDeltaSlice(t, []float64{1750, 50, 0, 0}, []float64{o.Gross, o.Markers, o.Questions, o.Definitions}, 1e-9)
@@ -251,20 +250,20 @@ func TestClearingIsChargedForAllNeeds(t *testing.T) {
 	steps := append(append(paper()[:4:4], say), paper()[4:]...)
 	hook := &Outcome{rows: []row{{a: attempt{kept: 300, header: 20, cut: existing.Cut{Kept: []int{1}, Total: 3}}}}}
 	for name, c := range map[string]struct {
-		need          needs.Need
+		need          need
 		after         *Outcome
 		wide          bool
 		reread, total float64
 	}{
-		"a citation":                 {needs.Need{Step: 4, Rule: needs.RuleCite}, nil, false, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
-		"a name by the strict rule":  {needs.Need{Step: 4, Rule: needs.RuleWide}, nil, false, 0, 2512.5 + 1451 + 238.5 + 204},
-		"a name by the wide rule":    {needs.Need{Step: 4, Rule: needs.RuleWide}, nil, true, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
-		"a line that the hook left":  {needs.Need{Step: 4, Rule: needs.RuleCite}, hook, false, 954 + 400, 2512.5 + 601 + 238.5 + 954 + 604},
-		"a line that the hook cut":   {needs.Need{Line: 1, Step: 4, Rule: needs.RuleCite}, hook, false, 0, 2512.5 + 601 + 238.5 + 204},
-		"another place is gone, too": {needs.Need{Step: 4, Rule: needs.RuleCite, Earlier: []needs.Place{{Result: 0, Line: 2}}}, nil, false, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
+		"a citation":                 {need{Step: 4, Rule: ruleCite}, nil, false, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
+		"a name by the strict rule":  {need{Step: 4, Rule: RuleWide}, nil, false, 0, 2512.5 + 1451 + 238.5 + 204},
+		"a name by the wide rule":    {need{Step: 4, Rule: RuleWide}, nil, true, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
+		"a line that the hook left":  {need{Step: 4, Rule: ruleCite}, hook, false, 954 + 400, 2512.5 + 601 + 238.5 + 954 + 604},
+		"a line that the hook cut":   {need{Line: 1, Step: 4, Rule: ruleCite}, hook, false, 0, 2512.5 + 601 + 238.5 + 204},
+		"another place is gone, too": {need{Step: 4, Rule: ruleCite, Earlier: []needPlace{{Result: 0, Line: 2}}}, nil, false, 954 + 1250, 2512.5 + 1451 + 238.5 + 954 + 1454},
 	} {
 		f := figuresOf(steps)
-		f.needs = [][]needs.Need{{c.need}}
+		f.needs = [][]need{{c.need}}
 		b := f.tape(c.after).Play(planner.DefaultPolicy(), &clearsAt{which: map[int][]int{3: {0}}}, c.wide)
 		assert.InDelta(t, c.total, b.After, 1e-9, name)
 		assert.InDelta(t, c.reread, b.Reread, 1e-9, name)

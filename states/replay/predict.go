@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
 // Prediction is the cut that replay expects a hook to make of a result.
@@ -34,7 +33,7 @@ func Predict(ctx context.Context, s sessions.Session, others history.OtherTools)
 		if p.Pruned = tried && t.prunes(Hook, a); p.Pruned {
 			p.Body, p.Cut, p.Call, p.Needed = a.body, a.cut, r.Parsed, map[int]bool{}
 			for _, n := range t.needs[i] {
-				if n.Rule != needs.RuleWide {
+				if n.Rule != RuleWide {
 					p.Needed[n.Line+1] = true
 				}
 			}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
 func counted(in, write, read, out int) *sessions.Usage {
@@ -59,7 +58,7 @@ func TestUsageIsModelledWhereItIsMissing(t *testing.T) {
 func TestNothingIsNeededAcrossACompaction(t *testing.T) {
 	s := sample(t)
 	s.Steps = append(s.Steps[:6], append([]sessions.Step{{Kind: sessions.Compact}}, s.Steps[6:]...)...)
-	require.Empty(t, needs.Of(sessions.NewBill(s, sessions.DefaultPrices))[0])
+	require.Empty(t, NeedsOf(sessions.NewBill(s, sessions.DefaultPrices))[0])
 }
 
 // TestReplayFollowsTheHookOnOtherTools checks that replay prunes the results of another server under the same setting

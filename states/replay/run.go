@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
 // Replay computes the report and, if Settings.Explain is set, the Figures of that session.
@@ -145,7 +144,7 @@ func compute(ctx context.Context, one sessions.Session, s Settings, policies []P
 		}
 		f.trial = t
 	} else if policies != nil {
-		f.needs = needs.Of(b)
+		f.needs = NeedsOf(b)
 	}
 	f.contents, f.prefixTokens = b.Contents()
 	if s.choosesContext() {

@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -80,7 +79,7 @@ func (f *Figures) tape(after *Outcome) Tape {
 
 // resultNeed is a need of a line of a result.
 type resultNeed struct {
-	needs.Need
+	need
 	result int
 }
 
@@ -143,11 +142,11 @@ func (r *recorder) take(i int, step sessions.Step) {
 func (r *recorder) needs(step int) {
 	e := taped{Kind: tapedUse}
 	for _, n := range r.needed[step] {
-		item, shown := r.visible(needs.Place{Result: n.result, Line: n.Line})
+		item, shown := r.visible(needPlace{Result: n.result, Line: n.Line})
 		if !shown {
 			continue
 		}
-		one := tapedNeed{Item: item, Wide: n.Rule == needs.RuleWide}
+		one := tapedNeed{Item: item, Wide: n.Rule == RuleWide}
 		for _, p := range n.Earlier {
 			if earlier, ok := r.visible(p); ok {
 				one.Earlier = append(one.Earlier, earlier)
@@ -161,7 +160,7 @@ func (r *recorder) needs(step int) {
 }
 
 // visible returns the item that showed a line to the model, if the context still had it without clearing.
-func (r *recorder) visible(p needs.Place) (item int, ok bool) {
+func (r *recorder) visible(p needPlace) (item int, ok bool) {
 	kept, cut := r.kept[p.Result]
 	item, ok = r.items[p.Result]
 	return item, ok && (!cut || kept[p.Line])

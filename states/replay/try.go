@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -27,7 +26,7 @@ type attempt struct {
 // trial is a session with the pruner's cut of each result that one of the policies considers.
 type trial struct {
 	*sessions.Bill
-	needs    [][]needs.Need
+	needs    [][]need
 	attempts map[int]attempt // by result
 	served   map[int]attempt // the same with the knowledge of this program's server; nil if no policy needs them
 	with     Experiment
@@ -61,7 +60,7 @@ type Experiment struct {
 
 // try runs the pruner over a session as the hook would have done and, if serve is set, as this program's server would.
 func try(ctx context.Context, b *sessions.Bill, others history.OtherTools, serve bool, with Experiment) (*trial, error) {
-	t := &trial{Bill: b, needs: needs.Of(b), attempts: map[int]attempt{}, with: with}
+	t := &trial{Bill: b, needs: NeedsOf(b), attempts: map[int]attempt{}, with: with}
 	if serve {
 		t.served = map[int]attempt{}
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
-	"github.com/mcp-pruner/mcp-pruner/states/replay/needs"
 )
 
 // replayCase is one result of a session as training data: the information at the time of the call, and the lines that were
@@ -23,7 +22,7 @@ type replayCase struct {
 // that the context had shown before are not gold, nor those of which a name alone was needed.
 func replayCases(ctx context.Context, s sessions.Session, each func(replayCase)) error {
 	b := sessions.NewBill(s, sessions.DefaultPrices)
-	found := needs.Of(b)
+	found := replay.NeedsOf(b)
 	return replay.Walk(b, nil, func(index int, step sessions.Step, k replay.Known) error {
 		r := b.Results[index]
 		pruned := r.Kind == history.Read || r.Kind == history.Grep || r.Kind == history.Bash
@@ -32,7 +31,7 @@ func replayCases(ctx context.Context, s sessions.Session, each func(replayCase))
 		}
 		c := replayCase{Known: k, step: r.Step, call: r.Parsed, args: step.Args}
 		for _, n := range found[index] {
-			if judged := n.Rule == needs.RuleShort || n.Rule == needs.RuleWide || n.Rule == needs.RuleRewrite; !judged && len(n.Earlier) == 0 {
+			if judged := n.Rule == replay.RuleShort || n.Rule == replay.RuleWide || n.Rule == replay.RuleRewrite; !judged && len(n.Earlier) == 0 {
 				c.gold = append(c.gold, n.Line+1)
 			}
 		}

@@ -1,4 +1,4 @@
-package needs
+package replay
 
 import (
 	"fmt"
@@ -109,7 +109,7 @@ func (g *goldFinder) mentioned(words string, call *history.ToolCall, args map[st
 }
 
 // missable marks the latest line that shows a name. It is missed only if all others are cut, too.
-func (g *goldFinder) missable(index map[string]*name, key string, calls int, why Rule) {
+func (g *goldFinder) missable(index map[string]*name, key string, calls int, why rule) {
 	n := entry(index, key)
 	if n.known || len(n.places) == 0 || len(n.places) > maxPlaces {
 		n.known = true
@@ -120,9 +120,9 @@ func (g *goldFinder) missable(index map[string]*name, key string, calls int, why
 	if g.call-latest.text.call > calls {
 		return
 	}
-	var others []Place
+	var others []needPlace
 	for _, at := range n.places[:len(n.places)-1] {
-		others = append(others, Place{at.text.result, at.line})
+		others = append(others, needPlace{at.text.result, at.line})
 	}
 	g.mark(latest.text, latest.line, why, others...)
 }

@@ -1,4 +1,4 @@
-package needs
+package replay
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ func (g *goldFinder) said(text string) {
 	for _, span := range ticked().FindAllStringSubmatch(text, -1) {
 		g.quoted(strings.TrimSpace(span[1]))
 		for _, name := range identifiers(span[1]) {
-			g.named(name, 1, nameCalls, RuleCite)
+			g.named(name, 1, nameCalls, ruleCite)
 		}
 	}
 	for _, m := range fileLine().FindAllStringSubmatch(text, -1) {
@@ -46,14 +46,14 @@ func (g *goldFinder) quoted(line string) {
 	for _, form := range []string{line, strings.TrimLeft(line, "-*+>0123456789. ")} {
 		at, ok := g.lines[form]
 		if ok && at.line >= 0 && !at.seen && g.call-at.text.call <= quoteCalls {
-			g.mark(at.text, at.line, RuleQuoteSay)
+			g.mark(at.text, at.line, ruleQuoteSay)
 			return
 		}
 	}
 }
 
 // named is an identifier that at most so many lines of one result brought up.
-func (g *goldFinder) named(name string, lines, calls int, why Rule) {
+func (g *goldFinder) named(name string, lines, calls int, why rule) {
 	id := g.idents[name]
 	if id == nil || id.text == nil || len(id.lines) > lines || g.call-id.text.call > calls {
 		return
@@ -75,14 +75,14 @@ func (g *goldFinder) placed(file string, n int) {
 				continue
 			}
 			if i := n - t.text.First; i >= 0 && i < len(t.text.Lines) {
-				g.mark(t, i, RuleFileLine)
+				g.mark(t, i, ruleFileLine)
 				return
 			}
 			continue
 		}
 		for i, line := range t.text.Lines {
 			if strings.Contains(line, path.Base(file)+":"+strconv.Itoa(n)) {
-				g.mark(t, i, RuleFileLine)
+				g.mark(t, i, ruleFileLine)
 				return
 			}
 		}
@@ -106,7 +106,7 @@ func (g *goldFinder) used(c history.ToolCall) {
 		g.looked(c)
 	case history.Grep:
 		for _, name := range identifiers(c.Pattern) {
-			g.named(name, 2, lookCalls, RuleIdent)
+			g.named(name, 2, lookCalls, ruleIdent)
 		}
 		g.know(c.Pattern)
 	}
@@ -119,14 +119,14 @@ func (g *goldFinder) edited(file string, r history.Replacement) {
 	switch {
 	case r.Old == "":
 	case len(old) <= maxEditLines:
-		g.replaced(file, old, RuleEdit)
+		g.replaced(file, old, ruleEdit)
 	default:
 		g.replaced(file, old, RuleRewrite)
 	}
 	g.copied(r)
 	for _, name := range identifiers(r.New) {
 		if !strings.Contains(r.Old, name) {
-			g.named(name, 1, nameCalls, RuleCite)
+			g.named(name, 1, nameCalls, ruleCite)
 		}
 	}
 	g.know(r.New)
@@ -134,7 +134,7 @@ func (g *goldFinder) edited(file string, r history.Replacement) {
 
 // replaced marks the lines of the latest text that holds all of old, once. What the
 // agent wrote itself before it read is known to it.
-func (g *goldFinder) replaced(file string, old []string, why Rule) {
+func (g *goldFinder) replaced(file string, old []string, why rule) {
 	for _, t := range slices.Backward(g.texts) {
 		if t.file != "" && file != "" && !history.Same(t.file, file) {
 			continue
@@ -213,10 +213,10 @@ func (g *goldFinder) copied(r history.Replacement) {
 		}
 		adjacent := previous.text == at.text && previous.line+1 == at.line
 		if blankless(key) >= quoteCodeChars || adjacent {
-			g.mark(at.text, at.line, RuleQuoteCode)
+			g.mark(at.text, at.line, ruleQuoteCode)
 		}
 		if adjacent {
-			g.mark(previous.text, previous.line, RuleQuoteCode)
+			g.mark(previous.text, previous.line, ruleQuoteCode)
 		}
 		previous = at
 	}
@@ -228,7 +228,7 @@ func (g *goldFinder) commanded(command string) {
 	flush := func() {
 		if len(run) >= 3 {
 			for _, at := range run {
-				g.mark(at.text, at.line, RuleQuoteCmd)
+				g.mark(at.text, at.line, ruleQuoteCmd)
 			}
 		}
 		run = nil
@@ -255,7 +255,7 @@ func (g *goldFinder) looked(c history.ToolCall) {
 	if file == "" {
 		if c.Kind == history.Bash {
 			for _, name := range identifiers(grepPattern(c.Command)) {
-				g.named(name, 2, lookCalls, RuleIdent)
+				g.named(name, 2, lookCalls, ruleIdent)
 			}
 		}
 		return
@@ -303,7 +303,7 @@ func (g *goldFinder) opened(t *shownText, file string, from, to int) bool {
 		return false
 	}
 	for _, i := range hits {
-		g.mark(t, i, RuleOpen)
+		g.mark(t, i, ruleOpen)
 	}
 	return true
 }
@@ -328,6 +328,6 @@ func (g *goldFinder) listed(t *shownText, file string) bool {
 	if found < 0 || g.lines[strings.TrimSpace(t.text.Lines[found])].seen {
 		return false
 	}
-	g.mark(t, found, RulePath)
+	g.mark(t, found, rulePath)
 	return true
 }

@@ -1,4 +1,4 @@
-package needs
+package replay
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package needs
+package replay
 
 import (
 	"maps"
@@ -10,36 +10,36 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 )
 
-// Need is a line that the agent demonstrably used later.
-type Need struct {
+// need is a line that the agent demonstrably used later.
+type need struct {
 	Line int // 0-based, in the result's body
 	Step int // step of the session in which it was first used
-	Rule Rule
+	Rule rule
 
 	// earlier lists where the same context had shown the line before. The use is a miss only if the line
 	// was cut there, too.
-	Earlier []Place
+	Earlier []needPlace
 }
 
-// Place is a line of a result.
-type Place struct{ Result, Line int }
+// needPlace is a line of a result.
+type needPlace struct{ Result, Line int }
 
-// Rule names the evidence of a use. docs/evidence/BILL.md describes the rules.
-type Rule string
+// rule names the evidence of a use. docs/evidence/BILL.md describes the rules.
+type rule string
 
 const (
-	RuleEdit      Rule = "edit"
-	RuleQuoteSay  Rule = "quote-say"
-	RuleQuoteCode Rule = "quote-code"
-	RuleQuoteCmd  Rule = "quote-cmd"
-	RuleCite      Rule = "cite"
-	RuleIdent     Rule = "ident"
-	RuleOpen      Rule = "open"
-	RuleFileLine  Rule = "fileline"
-	RulePath      Rule = "path"
-	RuleRewrite   Rule = "rewrite" // in a file that is written anew, or in a very long edit
-	RuleShort     Rule = "short"   // an id, a number with a key, a title
-	RuleWide      Rule = "wide"    // an identifier; no part of the strict judgement
+	ruleEdit      rule = "edit"
+	ruleQuoteSay  rule = "quote-say"
+	ruleQuoteCode rule = "quote-code"
+	ruleQuoteCmd  rule = "quote-cmd"
+	ruleCite      rule = "cite"
+	ruleIdent     rule = "ident"
+	ruleOpen      rule = "open"
+	ruleFileLine  rule = "fileline"
+	rulePath      rule = "path"
+	RuleRewrite   rule = "rewrite" // in a file that is written anew, or in a very long edit
+	RuleShort     rule = "short"   // an id, a number with a key, a title
+	RuleWide      rule = "wide"    // an identifier; no part of the strict judgement
 )
 
 // The number of model calls within which a use counts, and the minimum length of matching text in bytes.
@@ -62,10 +62,10 @@ type shownText struct {
 	text   existing.Body
 	call   int
 	file   string // the file, if the result is from read
-	needs  map[int]Need
-	wide   map[int]Need  // those of the wide rule
-	before map[int]Place // lines shown before, with the latest place
-	known  map[int]bool  // lines that the agent or the user had written before
+	needs  map[int]need
+	wide   map[int]need      // those of the wide rule
+	before map[int]needPlace // lines shown before, with the latest place
+	known  map[int]bool      // lines that the agent or the user had written before
 }
 
 // lineAt is a line of a shown text.
@@ -75,9 +75,9 @@ type lineAt struct {
 	seen bool // it was known before this text showed it
 }
 
-// Of returns for each of the bill's results the lines that the session used later in the same context.
-func Of(b *sessions.Bill) [][]Need {
-	g := &goldFinder{bill: b, found: make([][]Need, len(b.Results))}
+// NeedsOf returns for each of the bill's results the lines that the session used later in the same context.
+func NeedsOf(b *sessions.Bill) [][]need {
+	g := &goldFinder{bill: b, found: make([][]need, len(b.Results))}
 	g.reset()
 	next := 0
 	for i, step := range b.Session.Steps {
@@ -108,7 +108,7 @@ func Of(b *sessions.Bill) [][]Need {
 // goldFinder processes a session and keeps track of the texts that the current context shows.
 type goldFinder struct {
 	bill  *sessions.Bill
-	found [][]Need
+	found [][]need
 	step  int
 	call  int
 
@@ -131,7 +131,7 @@ type ident struct {
 func (g *goldFinder) reset() {
 	for _, t := range g.texts {
 		needs := g.found[t.result]
-		for _, list := range []map[int]Need{t.needs, t.wide} {
+		for _, list := range []map[int]need{t.needs, t.wide} {
 			for _, line := range slices.Sorted(maps.Keys(list)) {
 				needs = append(needs, list[line])
 			}
@@ -144,7 +144,7 @@ func (g *goldFinder) reset() {
 }
 
 // mark records the use of a line. Only the first use counts.
-func (g *goldFinder) mark(t *shownText, line int, why Rule, others ...Place) {
+func (g *goldFinder) mark(t *shownText, line int, why rule, others ...needPlace) {
 	needs := t.needs
 	if why == RuleWide {
 		needs = t.wide
@@ -152,12 +152,12 @@ func (g *goldFinder) mark(t *shownText, line int, why Rule, others ...Place) {
 	if _, ok := needs[line]; ok || line < 0 || line >= len(t.text.Lines) || t.known[line] || len(strings.TrimSpace(t.text.Lines[line])) < minLine {
 		return
 	}
-	needs[line] = Need{line, g.step, why, append(g.chain(t, line), others...)}
+	needs[line] = need{line, g.step, why, append(g.chain(t, line), others...)}
 }
 
 // chain lists the places that showed a line before, latest first.
-func (g *goldFinder) chain(t *shownText, line int) []Place {
-	var chain []Place
+func (g *goldFinder) chain(t *shownText, line int) []needPlace {
+	var chain []needPlace
 	for len(chain) < 4 {
 		at, ok := t.before[line]
 		if !ok {
@@ -191,7 +191,7 @@ func (g *goldFinder) know(text string) {
 func (g *goldFinder) shown(index int, step sessions.Step) {
 	r := g.bill.Results[index]
 	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call,
-		needs: map[int]Need{}, wide: map[int]Need{}, before: map[int]Place{}, known: map[int]bool{}}
+		needs: map[int]need{}, wide: map[int]need{}, before: map[int]needPlace{}, known: map[int]bool{}}
 	t.file, _, _ = r.Parsed.FileRead()
 	g.texts = append(g.texts, t)
 	g.byResult[index] = t
@@ -210,7 +210,7 @@ func (g *goldFinder) shown(index int, step sessions.Step) {
 			continue
 		}
 		if had && before.line >= 0 {
-			t.before[i] = Place{before.text.result, before.line}
+			t.before[i] = needPlace{before.text.result, before.line}
 		}
 		g.lines[key] = lineAt{t, i, had || g.known[key]}
 		if len(key) < 2000 {

@@ -1,4 +1,4 @@
-package needs
+package replay
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 )
 
 // needsAfter returns the lines of a result that what follows needs, with the rule of each; between them are so many calls.
-func needsAfter(tool string, args map[string]any, out string, calls int, then sessions.Step) map[int]Rule {
+func needsAfter(tool string, args map[string]any, out string, calls int, then sessions.Step) map[int]rule {
 	steps := []sessions.Step{{Kind: sessions.Call}, {Kind: sessions.Result, ID: "a", Tool: tool, Args: args, Out: out}}
 	for range calls {
 		steps = append(steps, sessions.Step{Kind: sessions.Call})
 	}
-	found := map[int]Rule{}
-	for _, n := range Of(sessions.NewBill(sessions.Session{Steps: append(steps, then)}, sessions.DefaultPrices))[0] {
+	found := map[int]rule{}
+	for _, n := range NeedsOf(sessions.NewBill(sessions.Session{Steps: append(steps, then)}, sessions.DefaultPrices))[0] {
 		if n.Rule != RuleWide {
 			found[n.Line] = n.Rule
 		}
@@ -46,29 +46,29 @@ func TestEachRuleOfNeed(t *testing.T) {
 		name  string
 		calls int
 		then  sessions.Step
-		want  map[int]Rule
+		want  map[int]rule
 	}{
-		{"edit: both lines replaced", 1, edit("fourth one here\nfifth one here", "x"), map[int]Rule{3: RuleEdit, 4: RuleEdit}},
-		{"edit: stands twice", 1, edit("one here", "x"), map[int]Rule{}},
-		{"quote-say: 40 calls later", 40, words("second line, which is long enough to be quoted"), map[int]Rule{1: RuleQuoteSay}},
-		{"quote-say: 41 calls later", 41, words("second line, which is long enough to be quoted"), map[int]Rule{}},
-		{"quote-say: 13 characters", 1, words("fourth one here"), map[int]Rule{}},
-		{"quote-code: 30 characters", 1, edit("", "third line, which is long enough to be copied"), map[int]Rule{2: RuleQuoteCode}},
-		{"quote-code: two short lines", 1, edit("", "fourth one here\nfifth one here"), map[int]Rule{3: RuleQuoteCode, 4: RuleQuoteCode}},
-		{"quote-code: one short line", 1, edit("", "fourth one here"), map[int]Rule{}},
-		{"quote-cmd: three lines", 1, bash("third line, which is long enough to be copied\nfourth one here\nfifth one here"), map[int]Rule{2: RuleQuoteCmd, 3: RuleQuoteCmd, 4: RuleQuoteCmd}},
-		{"quote-cmd: two lines", 1, bash("fourth one here\nfifth one here"), map[int]Rule{}},
-		{"cite: 4 calls later", 4, words("it is `openConnection` then"), map[int]Rule{0: RuleCite}},
-		{"cite: 5 calls later", 5, words("it is `openConnection` then"), map[int]Rule{}},
-		{"cite: without backticks", 1, words("it is openConnection then"), map[int]Rule{}},
-		{"ident: 6 calls later", 6, bash("rg openConnection"), map[int]Rule{0: RuleIdent}},
-		{"ident: 7 calls later", 7, bash("rg openConnection"), map[int]Rule{}},
-		{"rewrite: a file is written anew", 50, write("/r/a.txt", "fourth one here\nnew\n  fifth one here"), map[int]Rule{3: RuleRewrite, 4: RuleRewrite}},
-		{"rewrite: another file", 50, write("/r/b.txt", "fourth one here\nnew\n  fifth one here"), map[int]Rule{}},
-		{"edit by a patch", 1, patch(" fourth one here\n-fifth one here\n+x"), map[int]Rule{3: RuleEdit, 4: RuleEdit}},
-		{"edit by a patch elsewhere", 1, patch(" fourth one here\n-fifth one there\n+x"), map[int]Rule{}},
-		{"fileline", 1, words("see a.txt:4"), map[int]Rule{3: RuleFileLine}},
-		{"fileline: past the end", 1, words("see a.txt:99"), map[int]Rule{}},
+		{"edit: both lines replaced", 1, edit("fourth one here\nfifth one here", "x"), map[int]rule{3: ruleEdit, 4: ruleEdit}},
+		{"edit: stands twice", 1, edit("one here", "x"), map[int]rule{}},
+		{"quote-say: 40 calls later", 40, words("second line, which is long enough to be quoted"), map[int]rule{1: ruleQuoteSay}},
+		{"quote-say: 41 calls later", 41, words("second line, which is long enough to be quoted"), map[int]rule{}},
+		{"quote-say: 13 characters", 1, words("fourth one here"), map[int]rule{}},
+		{"quote-code: 30 characters", 1, edit("", "third line, which is long enough to be copied"), map[int]rule{2: ruleQuoteCode}},
+		{"quote-code: two short lines", 1, edit("", "fourth one here\nfifth one here"), map[int]rule{3: ruleQuoteCode, 4: ruleQuoteCode}},
+		{"quote-code: one short line", 1, edit("", "fourth one here"), map[int]rule{}},
+		{"quote-cmd: three lines", 1, bash("third line, which is long enough to be copied\nfourth one here\nfifth one here"), map[int]rule{2: ruleQuoteCmd, 3: ruleQuoteCmd, 4: ruleQuoteCmd}},
+		{"quote-cmd: two lines", 1, bash("fourth one here\nfifth one here"), map[int]rule{}},
+		{"cite: 4 calls later", 4, words("it is `openConnection` then"), map[int]rule{0: ruleCite}},
+		{"cite: 5 calls later", 5, words("it is `openConnection` then"), map[int]rule{}},
+		{"cite: without backticks", 1, words("it is openConnection then"), map[int]rule{}},
+		{"ident: 6 calls later", 6, bash("rg openConnection"), map[int]rule{0: ruleIdent}},
+		{"ident: 7 calls later", 7, bash("rg openConnection"), map[int]rule{}},
+		{"rewrite: a file is written anew", 50, write("/r/a.txt", "fourth one here\nnew\n  fifth one here"), map[int]rule{3: RuleRewrite, 4: RuleRewrite}},
+		{"rewrite: another file", 50, write("/r/b.txt", "fourth one here\nnew\n  fifth one here"), map[int]rule{}},
+		{"edit by a patch", 1, patch(" fourth one here\n-fifth one here\n+x"), map[int]rule{3: ruleEdit, 4: ruleEdit}},
+		{"edit by a patch elsewhere", 1, patch(" fourth one here\n-fifth one there\n+x"), map[int]rule{}},
+		{"fileline", 1, words("see a.txt:4"), map[int]rule{3: ruleFileLine}},
+		{"fileline: past the end", 1, words("see a.txt:99"), map[int]rule{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, needsAfter("Bash", map[string]any{"command": "cat /r/a.txt"}, out, c.calls, c.then))
@@ -88,16 +88,16 @@ func TestNeedsOfSearchesAndListings(t *testing.T) {
 		out   string
 		calls int
 		then  sessions.Step
-		want  map[int]Rule
+		want  map[int]rule
 	}{
-		{"open: three hits", search, 1, read("/r/pkg/a.go", 10, 5), map[int]Rule{0: RuleOpen, 1: RuleOpen, 2: RuleOpen}},
-		{"open: four hits", search, 1, read("/r/pkg/a.go", 10, 7), map[int]Rule{}},
-		{"open: another place", search, 1, read("/r/pkg/b.go", 50, 7), map[int]Rule{}},
-		{"open: 250 lines", search, 1, read("/r/pkg/b.go", 1, 250), map[int]Rule{4: RuleOpen}},
-		{"open: 251 lines", search, 1, read("/r/pkg/b.go", 1, 251), map[int]Rule{}},
-		{"open: 7 calls later", search, 7, read("/r/pkg/b.go", 1, 20), map[int]Rule{}},
-		{"path", listing, 1, read("/r/pkg/b.go", 1, 20), map[int]Rule{1: RulePath}},
-		{"path: not listed", listing, 1, read("/r/pkg/d.go", 1, 20), map[int]Rule{}},
+		{"open: three hits", search, 1, read("/r/pkg/a.go", 10, 5), map[int]rule{0: ruleOpen, 1: ruleOpen, 2: ruleOpen}},
+		{"open: four hits", search, 1, read("/r/pkg/a.go", 10, 7), map[int]rule{}},
+		{"open: another place", search, 1, read("/r/pkg/b.go", 50, 7), map[int]rule{}},
+		{"open: 250 lines", search, 1, read("/r/pkg/b.go", 1, 250), map[int]rule{4: ruleOpen}},
+		{"open: 251 lines", search, 1, read("/r/pkg/b.go", 1, 251), map[int]rule{}},
+		{"open: 7 calls later", search, 7, read("/r/pkg/b.go", 1, 20), map[int]rule{}},
+		{"path", listing, 1, read("/r/pkg/b.go", 1, 20), map[int]rule{1: rulePath}},
+		{"path: not listed", listing, 1, read("/r/pkg/d.go", 1, 20), map[int]rule{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, needsAfter("Bash", map[string]any{"command": "rg -n x"}, c.out, c.calls, c.then))
@@ -162,18 +162,18 @@ func TestShortNamesAreNeeded(t *testing.T) {
 		name  string
 		calls int
 		then  sessions.Step
-		want  map[int]Rule
+		want  map[int]rule
 	}{
-		{"a click", 1, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]Rule{0: RuleShort}},
-		{"a click 40 calls later", 40, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]Rule{0: RuleShort}},
-		{"a click 41 calls later", 41, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]Rule{}},
-		{"a click elsewhere", 1, use("mcp__page__click", map[string]any{"uid": "45_18"}), map[int]Rule{}},
-		{"a number as an argument", 1, use("mcp__github__get", map[string]any{"issue_number": 2253.0}), map[int]Rule{2: RuleShort}},
-		{"a number in words", 1, words("issue 2253 it is"), map[int]Rule{2: RuleShort}},
-		{"a number of two digits in words", 1, words("it has 17 stars"), map[int]Rule{}},
-		{"a title in words", 1, words("press **Sign up for free**"), map[int]Rule{0: RuleShort}},
-		{"a title without a mark", 1, words("press Sign up for free"), map[int]Rule{}},
-		{"an id in a command", 1, use("Bash", map[string]any{"command": "page click @45_182"}), map[int]Rule{1: RuleShort}},
+		{"a click", 1, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]rule{0: RuleShort}},
+		{"a click 40 calls later", 40, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]rule{0: RuleShort}},
+		{"a click 41 calls later", 41, use("mcp__page__click", map[string]any{"uid": "45_181"}), map[int]rule{}},
+		{"a click elsewhere", 1, use("mcp__page__click", map[string]any{"uid": "45_18"}), map[int]rule{}},
+		{"a number as an argument", 1, use("mcp__github__get", map[string]any{"issue_number": 2253.0}), map[int]rule{2: RuleShort}},
+		{"a number in words", 1, words("issue 2253 it is"), map[int]rule{2: RuleShort}},
+		{"a number of two digits in words", 1, words("it has 17 stars"), map[int]rule{}},
+		{"a title in words", 1, words("press **Sign up for free**"), map[int]rule{0: RuleShort}},
+		{"a title without a mark", 1, words("press Sign up for free"), map[int]rule{}},
+		{"an id in a command", 1, use("Bash", map[string]any{"command": "page click @45_182"}), map[int]rule{1: RuleShort}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, needsAfter("mcp__page__snapshot", nil, page, c.calls, c.then))
@@ -181,7 +181,7 @@ func TestShortNamesAreNeeded(t *testing.T) {
 	}
 	again := sessions.Step{Kind: sessions.Use, Tool: "mcp__page__click", Args: map[string]any{"uid": "45_181"}}
 	steps := []sessions.Step{{Kind: sessions.Call}, {Kind: sessions.User, Text: "click 45_181"}, {Kind: sessions.Result, Tool: "mcp__page__snapshot", Out: page}, again}
-	assert.Empty(t, Of(sessions.NewBill(sessions.Session{Steps: steps}, sessions.DefaultPrices))[0], "the user named it first")
+	assert.Empty(t, NeedsOf(sessions.NewBill(sessions.Session{Steps: steps}, sessions.DefaultPrices))[0], "the user named it first")
 }
 
 // An identifier that the agent writes at any later time is a need by the wide rule, at the latest line that shows it; it is
@@ -195,7 +195,7 @@ func TestWideRule(t *testing.T) {
 		steps = append(steps, sessions.Step{Kind: sessions.Call})
 	}
 	steps = append(steps, sessions.Step{Kind: sessions.Say, Text: "so openConnection fails"}, sessions.Step{Kind: sessions.Say, Text: "openConnection again"})
-	found := Of(sessions.NewBill(sessions.Session{Steps: steps}, sessions.DefaultPrices))
+	found := NeedsOf(sessions.NewBill(sessions.Session{Steps: steps}, sessions.DefaultPrices))
 	assert.Empty(t, found[0])
-	assert.Equal(t, []Need{{Line: 1, Step: 53, Rule: RuleWide, Earlier: []Place{{Result: 0, Line: 0}}}}, found[1])
+	assert.Equal(t, []need{{Line: 1, Step: 53, Rule: RuleWide, Earlier: []needPlace{{Result: 0, Line: 0}}}}, found[1])
 }

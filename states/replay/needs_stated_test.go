@@ -1,4 +1,4 @@
-package needs
+package replay
 
 import (
 	"testing"
@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
-// TestStated ties the bounds of the rules to their constants.
-func TestStated(t *testing.T) {
+// TestStatedOfNeeds ties the bounds of the rules to their constants.
+func TestStatedOfNeeds(t *testing.T) {
 	page := stated.On(t, "docs/evidence/BILL.md")
 	page.Says("later edit (at most %s lines,", "maxEditLines", maxEditLines)
 	page.Says("agent's words (%s characters and more", "quoteChars", quoteChars)
