@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient"
 	"github.com/mcp-pruner/mcp-pruner/tools"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Pipeline holds everything that the requests of a server share.
@@ -108,7 +108,7 @@ type Execution struct {
 // errors are recorded in the call.
 func (p *Pipeline) Run(ctx context.Context, req Request) *Execution {
 	c := p.newCall(req)
-	c.owner, c.user = cut(subject.Of(ctx), maxNameBytes), subject.User(ctx)
+	c.owner, c.user = cut(agent.SubjectOf(ctx), maxNameBytes), agent.UserOf(ctx)
 	for !c.settled() {
 		trigger, facts := c.step(ctx)
 		c.fire(ctx, trigger, facts)

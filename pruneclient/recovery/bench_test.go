@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // filled is the number of originals in the database that BenchmarkPutShort compares with an empty one; it has 10,000 keys too.
@@ -35,7 +35,7 @@ func BenchmarkPutShort(b *testing.B) {
 		store *recovery.Store
 		took  []time.Duration
 	}{{kind: "sqlite", store: file}, {kind: "postgres", store: inDatabase(b, empty)}, {kind: "postgres-filled", store: inDatabase(b, full)}}
-	ctx, text := subject.With(context.Background(), "ann"), strings.Repeat("a line of the output of some command\n", 1100)
+	ctx, text := agent.WithSubject(context.Background(), "ann"), strings.Repeat("a line of the output of some command\n", 1100)
 	for i := 0; b.Loop(); i++ {
 		for s := range all {
 			start := time.Now()

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // memory is the backend that keeps texts in the memory of one process.
@@ -40,7 +40,7 @@ func newMemory(s Settings) (Backend, error) {
 
 // Put implements Backend.
 func (m *memory) Put(ctx context.Context, i Item, text string) error {
-	i = i.Of(subject.Of(ctx))
+	i = i.Of(agent.SubjectOf(ctx))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(i.Created)
@@ -62,7 +62,7 @@ func (m *memory) Put(ctx context.Context, i Item, text string) error {
 
 // Get implements Backend.
 func (m *memory) Get(ctx context.Context, id string, now time.Time) (string, bool, error) {
-	id = Item{ID: id}.Of(subject.Of(ctx)).ID
+	id = Item{ID: id}.Of(agent.SubjectOf(ctx)).ID
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(now)

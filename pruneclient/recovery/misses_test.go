@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // countedBackend counts the questions for ids.
@@ -31,7 +31,7 @@ func TestWrongIDsAreLimited(t *testing.T) {
 	s, err := recovery.OpenIn(recovery.Settings{Now: clock.Now, Report: func(m string) { told = append(told, m) }},
 		func(recovery.Settings) (recovery.Backend, error) { return backend, nil })
 	require.NoError(t, err)
-	mallory, ann := subject.With(t.Context(), "mallory"), subject.With(t.Context(), "ann")
+	mallory, ann := agent.WithSubject(t.Context(), "mallory"), agent.WithSubject(t.Context(), "ann")
 	var missing *recovery.NotFound
 	for range 10_000 {
 		_, err := s.Get(mallory, "prn_wrong")

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // An original is its subject's. To everybody else, the owner of the machine included, its id is one that never was, also if
@@ -16,7 +16,7 @@ func TestOriginalsAreTheirSubjects(t *testing.T) {
 	for kind, fresh := range backends {
 		t.Run(kind, func(t *testing.T) {
 			s := fresh(t).store(t, recovery.Settings{})
-			ann, bob := subject.With(t.Context(), "ann"), subject.With(t.Context(), "bob")
+			ann, bob := agent.WithSubject(t.Context(), "ann"), agent.WithSubject(t.Context(), "bob")
 			id, err := s.PutShort(ann, "a secret")
 			require.NoError(t, err)
 			_, err = s.PutShort(bob, "a secret")

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Defaults of Settings.
@@ -162,7 +162,7 @@ func (s *Store) put(ctx context.Context, id, text string) (string, error) {
 
 // Get returns the text with an id, or *NotFound if the id is unknown or expired.
 func (s *Store) Get(ctx context.Context, id string) (Text, error) {
-	owner, now := subject.Of(ctx), s.settings.Now()
+	owner, now := agent.SubjectOf(ctx), s.settings.Now()
 	if s.misses.Exceeded(owner, now) {
 		return Text{}, &NotFound{ID: id}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // An original belongs to its subject: every other one is answered as if it had never been, and fills up only its own limit.
@@ -25,7 +25,7 @@ func TestSubjectsInPostgres(t *testing.T) {
 		return kept
 	}
 	here, there := open(), open()
-	ann, bob := subject.With(t.Context(), "ann"), subject.With(t.Context(), "bob")
+	ann, bob := agent.WithSubject(t.Context(), "ann"), agent.WithSubject(t.Context(), "bob")
 	id, err := here.PutShort(ann, "a secret of ann")
 	require.NoError(t, err)
 	for range 5 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // refusesTakenID: an id is never given to a second text of its subject, and the first one stays.
@@ -19,7 +19,7 @@ func refusesTakenID(t *testing.T, open opener) {
 	require.ErrorIs(t, s.PutAs(t.Context(), id, "second"), recovery.ErrTaken)
 	requireText(t, s, id, "first")
 	assert.Equal(t, 1, stats(t, s).Texts)
-	require.NoError(t, s.PutAs(subject.With(t.Context(), "bob"), id, "bob's"))
+	require.NoError(t, s.PutAs(agent.WithSubject(t.Context(), "bob"), id, "bob's"))
 	put(t, s, "after the refusal")
 }
 

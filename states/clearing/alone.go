@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // Refusal is why a session is left alone: an API answered 400 to a request that had been changed.
@@ -48,7 +48,7 @@ func (a *alone) add(marks ...contextgc.Mark) (added bool) {
 func (a *alone) has(ctx context.Context, session string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.sessions[aloneKey{subject.Of(ctx), session}]
+	return a.sessions[aloneKey{agent.SubjectOf(ctx), session}]
 }
 
 // read adds, at most once per second, the sessions that earlier and other processes stored.

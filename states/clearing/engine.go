@@ -15,10 +15,10 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -157,7 +157,7 @@ func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client strin
 	if e.Runs.alone.has(ctx, c.Session) {
 		return Outcome{Replaced: c.Replace(nil)}, nil
 	}
-	c.Owner = subject.Of(ctx)
+	c.Owner = agent.SubjectOf(ctx)
 	e.keys.Identify(c)
 	marks := c.Marks()
 	if here := marks[len(marks)-1]; decide && len(here) > 0 {
@@ -487,7 +487,7 @@ func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {
 	if e.Runs.alone.has(ctx, c.Session) {
 		return Outcome{Replaced: c.Replace(nil)}
 	}
-	c.Owner = subject.Of(ctx)
+	c.Owner = agent.SubjectOf(ctx)
 	e.keys.Identify(c)
 	marks := c.Marks()
 	heads, _ := e.recall(marks)

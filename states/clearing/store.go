@@ -14,9 +14,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -370,7 +370,7 @@ func (w *walk) used(r *wire.Result, edits bool) history.ToolCall {
 // LeaveAlone lets every later request of a session through as it comes, also after a restart. With an error only this process
 // does.
 func (e *Engine) LeaveAlone(ctx context.Context, api, session string, why Refusal) error {
-	mark := contextgc.Mark{Subject: subject.Of(ctx), Session: session, Kind: contextgc.LeftAlone, Detail: string(why)}
+	mark := contextgc.Mark{Subject: agent.SubjectOf(ctx), Session: session, Kind: contextgc.LeftAlone, Detail: string(why)}
 	if !e.Runs.alone.add(mark) {
 		return nil // another request of it was refused at the same time
 	}

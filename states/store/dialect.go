@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // querier is a file or a database, or a transaction in one. Statements are written once, as PostgreSQL reads them, and parameters
@@ -82,7 +82,7 @@ func ownerOf(ctx context.Context, q querier, given string) owner {
 	case given != "":
 		return owner(given)
 	}
-	return owner(subject.Of(ctx))
+	return owner(agent.SubjectOf(ctx))
 }
 
 // raw is a text that has to come back byte for byte. A database stores it as bytes.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // ledgers are the implementations of contextgc.Ledger. Each makes an empty ledger with a clock; every call of what it returns
@@ -325,7 +325,7 @@ func (w *ledgerTest) past() {
 	if !w.Shared() {
 		return
 	}
-	other := subject.With(ctx, "other")
+	other := agent.WithSubject(ctx, "other")
 	_, err := w.Put(other, contextgc.Entry{Text: "0", Key: keys[0][:], Segment: contextgc.Segment{Project: "p", Session: "s"}})
 	require.NoError(w, err)
 	list, u = read(other, "s")

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // originals implements recovery.Backend in a file.
@@ -70,7 +70,7 @@ func (o *originals) damaged(report string) {
 
 // Put implements recovery.Backend. It waits for a locked file until ctx ends, but no longer than lockPatience.
 func (o *originals) Put(ctx context.Context, i recovery.Item, text string) error {
-	i = i.Of(subject.Of(ctx))
+	i = i.Of(agent.SubjectOf(ctx))
 	err := o.file.write(ctx, func(ctx context.Context, q querier) error { return o.insert(ctx, q, i, text) })
 	if err != nil {
 		o.seen.Store(0) // the transaction may have been rolled back: read all ids again
@@ -98,7 +98,7 @@ func (o *originals) insert(ctx context.Context, q querier, i recovery.Item, text
 
 // Get implements recovery.Backend. It takes no lock: SQLite allows reads while others write.
 func (o *originals) Get(ctx context.Context, id string, now time.Time) (string, bool, error) {
-	whose := subject.Of(ctx)
+	whose := agent.SubjectOf(ctx)
 	id = recovery.Item{ID: id}.Of(whose).ID
 	var created int64
 	var hash [sha256.Size]byte

@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // TestRecordedFolder and TestRecordedDatabase: what the program wrote before this package existed is read as it was, and
@@ -62,7 +62,7 @@ func TestRecordedDatabase(t *testing.T) {
 	originals, err := store.OriginalsIn(open(), recovery.Settings{Now: clock, TTL: 24 * time.Hour})
 	require.NoError(t, err)
 	db := open()
-	ann := subject.With(t.Context(), "ann")
+	ann := agent.WithSubject(t.Context(), "ann")
 	hers, err := store.LedgerIn(db, clock).List(ann, contextgc.Filter{})
 	require.NoError(t, err)
 	require.Len(t, hers, 1)
@@ -110,7 +110,7 @@ func readsRecorded(t *testing.T, l *store.Ledger, keys *store.Keys, originals *r
 	original, err := originals.Get(ctx, mine)
 	require.NoError(t, err)
 	assert.Equal(t, "one\n", original.String())
-	original, err = originals.Get(subject.With(ctx, "ann"), anns)
+	original, err = originals.Get(agent.WithSubject(ctx, "ann"), anns)
 	require.NoError(t, err)
 	assert.Equal(t, "two\n", original.String())
 }

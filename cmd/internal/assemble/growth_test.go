@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 const (
@@ -90,7 +90,7 @@ func calls(t *testing.T, name string) {
 		require.NoError(t, err)
 		return db
 	}
-	ctx := subject.With(t.Context(), "ann")
+	ctx := agent.WithSubject(t.Context(), "ann")
 	askForOriginals(ctx, t, open)
 	askLedger(ctx, t, store.LedgerIn(open(), time.Now))
 

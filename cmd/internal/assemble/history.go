@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // History is a ledger that a person looks at. It is only read: neither a file, a table nor a row is created or changed. The zero
@@ -75,7 +75,7 @@ func (h History) Session(ctx context.Context, session string) ([]contextgc.Clear
 	if h.ledger == nil {
 		return nil, contextgc.Usage{}, h.failed
 	}
-	list, u, err := h.ledger.Session(subject.With(ctx, h.owner), session)
+	list, u, err := h.ledger.Session(agent.WithSubject(ctx, h.owner), session)
 	return list, u, h.inDatabase(err)
 }
 
@@ -84,7 +84,7 @@ func (h History) Usages(ctx context.Context) ([]contextgc.Usage, error) {
 	if h.ledger == nil {
 		return nil, h.failed
 	}
-	list, err := h.ledger.Usages(subject.With(ctx, h.owner))
+	list, err := h.ledger.Usages(agent.WithSubject(ctx, h.owner))
 	return list, h.inDatabase(err)
 }
 
@@ -94,7 +94,7 @@ func (h History) Text(ctx context.Context, id string) (text string, first int, e
 	if h.db == nil {
 		return "", 0, recovery.ErrNotFound
 	}
-	text, first, err = store.Shown{DB: h.db}.Text(subject.With(ctx, h.owner), id)
+	text, first, err = store.Shown{DB: h.db}.Text(agent.WithSubject(ctx, h.owner), id)
 	if errors.Is(err, recovery.ErrNotFound) {
 		return "", 0, err
 	}

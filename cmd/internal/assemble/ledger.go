@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // addLedger adds the tools of the toolset gc and reports every answer to the ledger, if the settings ask for either.
@@ -41,7 +41,7 @@ func addLedger(p *states.Pipeline, o Options) error {
 
 // elsewhere finds a text that a hook or the proxy cut, by its id.
 func elsewhere(ctx context.Context, o Options, id string) (text string, found bool, err error) {
-	if subject.Of(ctx) != "" {
+	if agent.SubjectOf(ctx) != "" {
 		return "", false, nil // the files of hooks and proxies belong to the owner of the machine
 	}
 	text, _, err = ledger.Original(ctx, ledger.Index(settings.FromEnv(o.Env)), o.Settings.Root, id)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // limited finds the ids that agents ask the ledger for, under the limit of wrong ids that the recovery store has. A proxy, which
@@ -23,7 +23,7 @@ func (l limited) Find(ctx context.Context, id string) (recovery.Entry, error) {
 	if !recovery.IDPattern().MatchString(id) {
 		return recovery.Entry{}, recovery.ErrNotFound // the number of a segment
 	}
-	owner := subject.Of(ctx)
+	owner := agent.SubjectOf(ctx)
 	if l.misses.Exceeded(owner, time.Now()) {
 		return recovery.Entry{}, recovery.ErrNotFound
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // oneID has one id and counts the questions.
@@ -31,7 +31,7 @@ func TestWrongIDsOfTheLedgerAreLimited(t *testing.T) {
 	index := &oneID{}
 	var told []string
 	l := limited{index, &recovery.Misses{}, func(m string) { told = append(told, m) }}
-	mallory, ann := subject.With(t.Context(), "mallory"), subject.With(t.Context(), "ann")
+	mallory, ann := agent.WithSubject(t.Context(), "mallory"), agent.WithSubject(t.Context(), "ann")
 	for i := range 2000 {
 		_, err := l.Find(mallory, fmt.Sprintf("s%d", i+1))
 		require.ErrorIs(t, err, recovery.ErrNotFound)

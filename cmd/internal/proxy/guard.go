@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // peerKey is the context key of the error about a connection's other end.
@@ -44,7 +44,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.R
 		r.Header.Del(secret.Header)
 		var caller web.Caller
 		if caller, status, reason, message = s.check(r, credential); reason == "" {
-			return r.WithContext(subject.WithUser(subject.With(r.Context(), caller.Subject), user)), true
+			return r.WithContext(agent.WithUser(agent.WithSubject(r.Context(), caller.Subject), user)), true
 		}
 	case r.Context().Value(peerKey{}) != nil:
 		reason, message = "other_user", "this proxy belongs to another user of the machine; start one of your own"

@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // newReplica is a rig whose state is in a database. Its requests are made for a subject.
@@ -32,7 +32,7 @@ func newReplica(t *testing.T, name, owner string) *rig {
 	r.store, r.engine.Store, r.engine.Index = kept, kept, store.Shown{DB: db}
 	r.proxy.Close()
 	r.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		r.server.ServeHTTP(w, req.WithContext(subject.With(req.Context(), owner)))
+		r.server.ServeHTTP(w, req.WithContext(agent.WithSubject(req.Context(), owner)))
 	}))
 	t.Cleanup(r.proxy.Close)
 	return r
@@ -77,10 +77,10 @@ func TestReplicasSendTheSameBytes(t *testing.T) {
 	defer func() { assert.NoError(t, originals.Close()) }()
 	for _, id := range ids {
 		assert.NotContains(t, theirs, id[1])
-		text, err := originals.Get(subject.With(t.Context(), "ann"), id[1])
+		text, err := originals.Get(agent.WithSubject(t.Context(), "ann"), id[1])
 		require.NoError(t, err)
 		assert.Contains(t, text.String(), "line of the output of call")
-		_, err = originals.Get(subject.With(t.Context(), "bob"), id[1])
+		_, err = originals.Get(agent.WithSubject(t.Context(), "bob"), id[1])
 		var missing *recovery.NotFound
 		require.ErrorAs(t, err, &missing)
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // decideWithin is the time limit for decisions. After it a request passes through with only the earlier
@@ -141,7 +140,7 @@ func (s *server) understand(r *http.Request, a *wire.API, body []byte) (x *excha
 	if !decides {
 		s.runs.Failed(c.Session)
 	}
-	if w == nil || subject.Of(r.Context()) != "" && !w.engine.Store.Shared() {
+	if w == nil || agent.SubjectOf(r.Context()) != "" && !w.engine.Store.Shared() {
 		return nil // a ledger in a file knows one owner only
 	}
 	x = &exchange{work: w, api: a, session: c.Session}

@@ -4,8 +4,8 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // Bytes kept of an answer to read its usage from. The answer is not delayed; its beginning and end are
@@ -23,7 +23,7 @@ func (s *server) listen(res *http.Response) error {
 	}
 	res.Body = &listener{ReadCloser: res.Body, packed: encodingOf(res.Header), done: func(text []byte) {
 		u := wire.UsageIn(text)
-		u.Subject = subject.Of(res.Request.Context())
+		u.Subject = agent.SubjectOf(res.Request.Context())
 		u.Session, u.API = x.session, x.api.Name
 		u.Before, u.After, u.Cleared = x.outcome.Bill.Before, x.outcome.Bill.After, x.outcome.Results
 		x.engine.Answered(x.session, x.outcome, u.Read, u.Written, u.Input+u.Read+u.Written)

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // TestGainOfASubject: the figures of a subject in a database are those of a file with the same calls.
@@ -36,7 +36,7 @@ func TestGainOfASubject(t *testing.T) {
 	}
 	add := func(whose string, to contextgc.Sessions, list []contextgc.Usage) {
 		for _, u := range list {
-			require.NoError(t, to.AddUsage(subject.With(t.Context(), whose), u))
+			require.NoError(t, to.AddUsage(agent.WithSubject(t.Context(), whose), u))
 		}
 	}
 	add("", own, calls)

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 type storeVerb struct {
@@ -123,7 +123,7 @@ except its API keys: revoke those first. Backups keep what they have.`,
 			if what.Session != "" && !strings.HasPrefix(what.Session, "sess_") && !strings.HasPrefix(what.Session, "conv_") && !strings.HasPrefix(what.Session, "ses_") {
 				what.Session = contextgc.SessionID(what.Session)
 			}
-			ctx := subject.With(c.Context(), owner)
+			ctx := agent.WithSubject(c.Context(), owner)
 			db, err := openStore(ctx, place)
 			if err != nil {
 				return err

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // runStore runs the verb with MCP_PRUNER_STORE.
@@ -137,7 +137,7 @@ func TestForgetAndRestore(t *testing.T) {
 		_, err := to.Put(t.Context(), contextgc.Entry{Text: text, Segment: contextgc.Segment{Project: "p", Session: "s", Path: "a\x00.go", Tags: []string{"x"}}})
 		require.NoError(t, err)
 	}
-	ann := subject.With(t.Context(), "ann")
+	ann := agent.WithSubject(t.Context(), "ann")
 	_, err := to.Put(ann, contextgc.Entry{Text: "ann's", Segment: contextgc.Segment{Project: "p"}})
 	require.NoError(t, err)
 	db, err := store.Open(store.Database{Name: name})

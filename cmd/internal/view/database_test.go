@@ -16,8 +16,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
 )
 
 // in makes the sources read the ledger in a database, which the environment names.
@@ -57,7 +57,7 @@ func TestALedgerInADatabase(t *testing.T) {
 	db, err := store.Open(store.Database{Name: database})
 	require.NoError(t, err)
 	kept := store.LedgerIn(db, func() time.Time { return begun.Add(150 * time.Second) })
-	ctx, key := subject.With(t.Context(), "alice"), [32]byte{1}
+	ctx, key := agent.WithSubject(t.Context(), "alice"), [32]byte{1}
 	session := contextgc.SessionID("a")
 	ids, err := kept.Put(ctx, contextgc.Entry{Text: text, Key: key[:], Segment: contextgc.Segment{Project: "p", Session: session, Tool: "Bash", Tokens: 4000}})
 	require.NoError(t, err)

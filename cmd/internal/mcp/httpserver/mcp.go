@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // mcp answers one JSON-RPC message.
@@ -111,7 +111,7 @@ func (h *Handler) sessionOf(r *http.Request) (*mcpserver.Session, *fault) {
 	if id == "" {
 		return alone(r), nil
 	}
-	session, f := h.sessions.find(id, subject.Of(r.Context()))
+	session, f := h.sessions.find(id, agent.SubjectOf(r.Context()))
 	if f == nil && !owns(r, session) {
 		return nil, sessionNotFound
 	}
@@ -132,9 +132,9 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 	}
 	here := m.Cancels() && session.Knows(m) // asked before the call ends
 	reply := x.server.Answer(ctx, session, m)
-	h.pass(ctx, x.r.Header.Get(mcp.HeaderSessionID), subject.Of(ctx), m, here || reply.Told())
+	h.pass(ctx, x.r.Header.Get(mcp.HeaderSessionID), agent.SubjectOf(ctx), m, here || reply.Told())
 	if m.Method == "initialize" && session.Opened() {
-		if id := h.sessions.add(session, subject.Of(ctx)); id != "" {
+		if id := h.sessions.add(session, agent.SubjectOf(ctx)); id != "" {
 			x.w.Header().Set(mcp.HeaderSessionID, id)
 		}
 	}

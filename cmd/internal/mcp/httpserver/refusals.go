@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/tools/subject"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // fault is the reason why a request is refused before its JSON-RPC message is read.
@@ -29,7 +29,7 @@ func (c Config) guard(r *http.Request) (*http.Request, *fault) {
 		return r, &fault{http.StatusForbidden, "forbidden", why}
 	}
 	if user != "" {
-		r = r.WithContext(subject.WithUser(r.Context(), user))
+		r = r.WithContext(agent.WithUser(r.Context(), user))
 	}
 	if c.Gate == nil || unguarded[r.URL.Path] || c.metadata(r.URL.Path) != nil {
 		return r, nil
@@ -43,7 +43,7 @@ func (c Config) guard(r *http.Request) (*http.Request, *fault) {
 	case err != nil:
 		return r, &fault{http.StatusUnauthorized, "unauthorized", "want Authorization: Bearer with a token of this server"}
 	}
-	return r.WithContext(subject.With(context.WithValue(r.Context(), callerKey{}, caller), caller.Subject)), nil
+	return r.WithContext(agent.WithSubject(context.WithValue(r.Context(), callerKey{}, caller), caller.Subject)), nil
 }
 
 // bearer returns the bearer token of a request, or "".
