@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 func TestHintsAreTheMostCarefulOnes(t *testing.T) {
@@ -32,7 +30,7 @@ func TestAHintThatCannotBeReadIsTheMostCareful(t *testing.T) {
 		tools := parse(t, "s", `{"name":"get_thing","annotations":`+hints+`}`, `{"name":"set_thing","annotations":`+hints+`}`)
 		for _, mode := range []Mode{Trimmed, Grouped} {
 			for _, e := range Build([]Server{{Name: "s", Tools: tools}}, mode, options) {
-				assert.JSONEq(t, want, string(parameter.Compact(e.Annotations)), "%s %s", mode, written)
+				assert.JSONEq(t, want, string(compactJSON(e.Annotations)), "%s %s", mode, written)
 			}
 		}
 	}
@@ -44,13 +42,13 @@ func TestAHintThatCannotBeReadIsTheMostCareful(t *testing.T) {
 		`{"destructiveHint":"false","openWorldHint":false}`: `{"destructiveHint":true,"openWorldHint":false}`,
 	} {
 		tools := parse(t, "s", `{"name":"get_thing","annotations":`+annotations+`}`)
-		assert.JSONEq(t, want, string(parameter.Compact(tools[0].Annotations)), annotations)
+		assert.JSONEq(t, want, string(compactJSON(tools[0].Annotations)), annotations)
 	}
 	mixed := parse(t, "s", `{"name":"get_thing","annotations":{"readOnlyHint":true,"destructiveHint":"true","idempotentHint":true}}`,
 		`{"name":"list_thing","annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":"true"}}`)
 	merged := Build([]Server{{Name: "s", Tools: mixed}}, Grouped, options)
 	require.Len(t, merged, 1)
-	assert.JSONEq(t, `{"readOnlyHint":true,"destructiveHint":true,"idempotentHint":false}`, string(parameter.Compact(merged[0].Annotations)))
+	assert.JSONEq(t, `{"readOnlyHint":true,"destructiveHint":true,"idempotentHint":false}`, string(compactJSON(merged[0].Annotations)))
 }
 
 // TestAnnotationsOnlyBecomeMoreCareful gives the tools of random lists random hints: right, mistyped, missing. What a client assumes of an
@@ -68,7 +66,7 @@ func TestAnnotationsOnlyBecomeMoreCareful(t *testing.T) {
 				for range r.Intn(6) {
 					fields[keys[r.Intn(len(keys))]] = json.RawMessage(values[r.Intn(len(values))])
 				}
-				hints = string(parameter.Compact(fields))
+				hints = string(compactJSON(fields))
 			}
 			list = append(list, raw[:len(raw)-1]+`,"annotations":`+hints+`}`)
 		}

@@ -16,8 +16,6 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // Definition is one tool as its server lists it.
@@ -93,7 +91,7 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 	if strings.TrimSpace(d.Name) == "" {
 		return d, "has no name"
 	}
-	d.schema, d.cyclic = parameter.Resolve(d.InputSchema)
+	d.schema, d.cyclic = resolveSchema(d.InputSchema)
 	d.lazy = new(lazySchema)
 	return d, ""
 }
@@ -119,7 +117,7 @@ func (d *Definition) takesTasks() bool {
 // properties returns the parameters of the tool, including those of top-level alternatives,
 // and the names that every valid call must have.
 func (d *Definition) properties() (properties map[string]map[string]any, required []string) {
-	return parameter.Of(d.schema)
+	return parametersOf(d.schema)
 }
 
 // ParameterNames returns the names of the tool's parameters, in order.
@@ -130,7 +128,7 @@ func (d *Definition) ParameterNames() []string {
 
 // Texts returns the first sentence of the tool's description, or its title, and the other sentences.
 func (d *Definition) Texts() (opening, rest string) {
-	return language.Opening(orElse(d.Description, d.Title))
+	return openingOf(orElse(d.Description, d.Title))
 }
 
 // lazySchema compiles a schema when its tool is first called: most tools are never called.

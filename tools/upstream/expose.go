@@ -6,9 +6,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // Expose returns the exposed tools of one server, sorted by name, with as much prose as the
@@ -112,7 +109,7 @@ func single(t planned, l level) Exposed {
 			exposed = paramName(name, properties)
 			rename[exposed] = name
 		}
-		params = append(params, param{exposed, parameter.Shape(properties[name], detail.Of(name))})
+		params = append(params, param{exposed, shapeOf(properties[name], detail.Of(name))})
 		for i := range required {
 			if required[i] == name {
 				required[i] = exposed
@@ -123,10 +120,10 @@ func single(t planned, l level) Exposed {
 	a.Rename = rename
 	description := t.description
 	if description == "" {
-		description = language.Clip(orElse(d.Description, d.Title), l.tool)
+		description = clip(orElse(d.Description, d.Title), l.tool)
 	}
 	if len(t.actions[0].Def.Description) == 0 && description == "" {
-		description = strings.Join(language.Split(d.Name), " ")
+		description = strings.Join(splitName(d.Name), " ")
 	}
 	e := Exposed{Name: t.name, Description: description, Annotations: d.hints(), Actions: []Action{a}, Why: t.why, More: d.More}
 	if t.asks {

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // Exposed is one tool of the gateway's list.
@@ -28,7 +26,7 @@ func (e *Exposed) Server() string { return e.Actions[0].Def.Server }
 
 // Wire returns the tool as sent in tools/list.
 func (e *Exposed) Wire() json.RawMessage {
-	return parameter.Compact(Definition{Name: e.Name, Title: e.Title, Description: e.Description, InputSchema: e.InputSchema, Annotations: e.Annotations})
+	return compactJSON(Definition{Name: e.Name, Title: e.Title, Description: e.Description, InputSchema: e.InputSchema, Annotations: e.Annotations})
 }
 
 // Action is one upstream call that an exposed tool can make.
@@ -72,7 +70,7 @@ func visible(name, description string, schema json.RawMessage) string {
 	if len(schema) == 0 {
 		schema = json.RawMessage("{}")
 	}
-	return string(parameter.Compact(map[string]any{"name": name, "description": description, "input_schema": schema}))
+	return string(compactJSON(map[string]any{"name": name, "description": description, "input_schema": schema}))
 }
 
 func orElse(a, b string) string {

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
 // maxTools is the maximum number of tools per server. Further tools become the actions of
@@ -59,7 +57,7 @@ func namesOf(tools []Definition, leaveOut map[string]bool) []parsedName {
 	var names []parsedName
 	for _, t := range tools {
 		if !leaveOut[t.Name] && !t.cyclic {
-			names = append(names, parsedName{tool: t.Name, words: language.Split(t.Name)})
+			names = append(names, parsedName{tool: t.Name, words: splitName(t.Name)})
 		}
 	}
 	slices.SortFunc(names, func(a, b parsedName) int { return cmp.Compare(a.tool, b.tool) })
@@ -82,7 +80,7 @@ func stripShared(names []parsedName) {
 			}
 			first = n.words[0]
 		}
-		if language.IsVerb(first) {
+		if IsVerb(first) {
 			return
 		}
 		for i := range names {
@@ -97,32 +95,32 @@ func splitVerb(words []string) (verb string, nouns []string) {
 	switch last := len(words) - 1; {
 	case last < 0:
 		return "", nil
-	case language.IsVerb(words[0]):
+	case IsVerb(words[0]):
 		verb, rest = words[0], words[1:]
-	case language.AgentVerb(words[last]) != "" && last > 0:
-		verb, rest = language.AgentVerb(words[last]), words[:last]
-	case language.IsVerb(words[last]) && last > 0:
+	case agentVerb(words[last]) != "" && last > 0:
+		verb, rest = agentVerb(words[last]), words[:last]
+	case IsVerb(words[last]) && last > 0:
 		verb, rest = words[last], words[:last]
 	}
-	for len(rest) > 2 && language.Joins(rest[0]) && language.IsVerb(rest[1]) { // create_or_update_file
+	for len(rest) > 2 && joinsWords(rest[0]) && IsVerb(rest[1]) { // create_or_update_file
 		rest = rest[2:]
 	}
 	for _, w := range rest {
 		if noise[w] {
 			break // list_directory_with_sizes, update_pull_request_by_id
 		}
-		if !language.IsArticle(w) { // retrieve_a_page
-			nouns = append(nouns, language.Singular(w))
+		if !isArticle(w) { // retrieve_a_page
+			nouns = append(nouns, singularOf(w))
 		}
 	}
 	if len(nouns) == 0 && verb == "" && len(words) > 0 {
-		nouns = []string{language.Singular(words[0])}
+		nouns = []string{singularOf(words[0])}
 	}
 	return verb, nouns
 }
 
 // noise are words after which a name says how the tool works, not on what.
-var noise = language.Set("with by for from to in of on via as using")
+var noise = WordSet("with by for from to in of on via as using")
 
 // byNoun puts every tool into the group of the noun that most tools share, and of the
 // longer noun in a tie. Tools without a shared noun become the actions of one last tool, as
@@ -194,13 +192,13 @@ func (q *nounQueue) Pop() any {
 func candidates(n parsedName) []string {
 	var out []string
 	for i := 1; i <= min(len(n.nouns), 3); i++ {
-		if language.IsNoun(n.nouns[i-1]) {
+		if isNoun(n.nouns[i-1]) {
 			out = append(out, strings.Join(n.nouns[:i], "_"))
 		}
 	}
 	if len(n.nouns) > 1 {
 		last := n.nouns[len(n.nouns)-1]
-		if language.IsNoun(last) && !slices.Contains(out, last) {
+		if isNoun(last) && !slices.Contains(out, last) {
 			out = append(out, last)
 		}
 	}
@@ -275,7 +273,7 @@ func actionName(noun string, n parsedName) string {
 	for i := 0; i+len(parts) <= len(words); i++ {
 		match := true
 		for j, p := range parts {
-			if language.Singular(words[i+j]) != p {
+			if singularOf(words[i+j]) != p {
 				match = false
 			}
 		}
@@ -284,8 +282,8 @@ func actionName(noun string, n parsedName) string {
 			break
 		}
 	}
-	if len(words) == 1 && language.AgentVerb(words[0]) != "" {
-		words[0] = language.AgentVerb(words[0])
+	if len(words) == 1 && agentVerb(words[0]) != "" {
+		words[0] = agentVerb(words[0])
 	}
 	if len(words) == 0 {
 		return ""

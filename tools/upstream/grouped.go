@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // grouped returns a tool with an action parameter and the parameters of all actions.
@@ -32,7 +29,7 @@ func grouped(t planned, l level) Exposed {
 	if !slices.Contains(names, helpAction) { // clients refuse a value that is not listed
 		names = append(names, helpAction)
 	}
-	action := map[string]any{"type": "string", "enum": parameter.List(names)}
+	action := map[string]any{"type": "string", "enum": anyList(names)}
 	if text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n"); text != "" {
 		action["description"] = text
 	}
@@ -66,7 +63,7 @@ func newGrouping(actions []Action, l level) *grouping {
 			if !a.takes(name) {
 				continue
 			}
-			exposed := g.add(a, name, parameter.Shape(properties[name], l.detail()), properties)
+			exposed := g.add(a, name, shapeOf(properties[name], l.detail()), properties)
 			if exposed != name {
 				a.Rename[exposed] = name
 			}
@@ -98,7 +95,7 @@ func (g *grouping) add(a Action, name string, shape map[string]any, own map[stri
 	if g.place(exposed, shape) {
 		return exposed
 	}
-	exposed = cutName(exposed + "_" + strings.Join(language.Split(a.Name), "_"))
+	exposed = cutName(exposed + "_" + strings.Join(splitName(a.Name), "_"))
 	for own[exposed] != nil || !g.place(exposed, shape) {
 		exposed = cutName(exposed + "_2")
 	}
@@ -113,7 +110,7 @@ func (g *grouping) place(exposed string, shape map[string]any) bool {
 		g.params = append(g.params, param{exposed, shape})
 		return true
 	}
-	merged, ok := parameter.Merge(g.params[i].shape, shape)
+	merged, ok := mergeSchemas(g.params[i].shape, shape)
 	if ok {
 		g.params[i].shape = merged
 	}
@@ -139,7 +136,7 @@ func (g *grouping) line(a Action, l level) string {
 		}
 		head += "(" + strings.Join(args, ",") + ")"
 	}
-	text := language.Shorten(orElse(a.Def.Description, a.Def.Title), l.action)
+	text := Shorten(orElse(a.Def.Description, a.Def.Title), l.action)
 	switch {
 	case text != "":
 		return head + ": " + text

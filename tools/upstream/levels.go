@@ -2,8 +2,6 @@ package upstream
 
 import (
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // level is the amount of prose to keep, in words unless stated otherwise.
@@ -20,8 +18,8 @@ type level struct {
 	brief bool // without the filler of parameters' descriptions
 }
 
-func (l level) detail() parameter.Detail {
-	return parameter.Detail{Words: l.param, Novel: l.novel, Brief: l.brief, Enum: l.enum, Inner: l.inner}
+func (l level) detail() shapeDetail {
+	return shapeDetail{Words: l.param, Novel: l.novel, Brief: l.brief, Enum: l.enum, Inner: l.inner}
 }
 
 // levels are ordered from the most prose to the least. The first is enough for a model to choose

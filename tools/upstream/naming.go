@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
 // An exposed tool is called <server>_<tool>, with one server too. The part before the first "_" stands for the server
@@ -23,7 +21,7 @@ const (
 )
 
 // Reserved are the names of this program's own tools. No tool of a server is exposed under one of them.
-var Reserved = language.Set(`read bash grep prune_text recover_text recover_range find context_get context_search
+var Reserved = WordSet(`read bash grep prune_text recover_text recover_range find context_get context_search
 	context_gc_analyze context_gc_prune context_gc_pin context_gc_unpin`)
 
 // serverPrefix returns the part of exposed names that stands for a server or its namespace: lower-case letters, digits and
@@ -112,7 +110,7 @@ func ExposedName(server, tool string) string {
 func (n naming) group(nouns ...string) string {
 	whole := strings.Join(nouns, "_")
 	plain := plainWords(whole)
-	return n.join(plain, whole, plain == strings.Join(language.Split(whole), "_"))
+	return n.join(plain, whole, plain == strings.Join(splitName(whole), "_"))
 }
 
 // renamed returns the name that an operator gave a tool, after the prefix if it does not begin with it.
@@ -149,14 +147,14 @@ func plainWords(name string) string {
 		}
 		return r
 	}
-	return strings.Trim(strings.Map(ascii, strings.Join(language.Split(name), "_")), "_")
+	return strings.Trim(strings.Map(ascii, strings.Join(splitName(name), "_")), "_")
 }
 
 // plainName builds a name of at most maxName characters from [a-z0-9_] words. A longer name
 // is cut and gets a hash, so that two long names stay different.
 func plainName(name string) string {
 	plain := plainWords(name)
-	if plain != "" && plain == strings.Join(language.Split(name), "_") && len(plain) <= maxName {
+	if plain != "" && plain == strings.Join(splitName(name), "_") && len(plain) <= maxName {
 		return plain
 	}
 	return marked(orElse(plain, "tool"), shortMark, name)

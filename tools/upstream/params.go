@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // param is a parameter of an exposed tool.
@@ -68,14 +66,14 @@ func objectSchema(params []param, required []string) json.RawMessage {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		out.Write(parameter.Compact(p.name))
+		out.Write(compactJSON(p.name))
 		out.WriteByte(':')
-		out.Write(parameter.Compact(p.shape))
+		out.Write(compactJSON(p.shape))
 	}
 	out.WriteByte('}')
 	if len(required) > 0 {
 		out.WriteString(`,"required":`)
-		out.Write(parameter.Compact(required))
+		out.Write(compactJSON(required))
 	}
 	out.WriteByte('}')
 	return json.RawMessage(out.String())

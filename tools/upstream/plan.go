@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
 // Mode says how a server's tools are exposed.
@@ -157,9 +155,9 @@ func reading(a Action) bool {
 		return *a.Def.Annotations.ReadOnly
 	}
 	if set, ok := a.Route.Set["action"].(string); ok {
-		return language.OnlyReads(set)
+		return onlyReads(set)
 	}
-	return language.OnlyReads(a.Def.Name)
+	return onlyReads(a.Def.Name)
 }
 
 // separate gives a hash to the tools of one server that would have the same name. A name that the operator's mapping

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // TestRandomLists checks the invariants of the design on random servers: every tool is
@@ -106,7 +105,7 @@ func randomTools(r *rand.Rand) []string {
 			continue
 		}
 		names[name] = true
-		out = append(out, tool(name, strings.Repeat("Does a thing with it. ", r.Intn(8)), string(parameter.Compact(randomSchema(r)))))
+		out = append(out, tool(name, strings.Repeat("Does a thing with it. ", r.Intn(8)), string(compactJSON(randomSchema(r)))))
 	}
 	return out
 }
@@ -183,9 +182,9 @@ func randomValue(r *rand.Rand, schema map[string]any) any {
 	if any, _ := schema["anyOf"].([]any); len(any) > 0 {
 		return randomValue(r, object(any[r.Intn(len(any))]))
 	}
-	types, several := parameter.Shape(schema, parameter.Detail{})["type"].([]any)
+	types, several := shapeOf(schema, shapeDetail{})["type"].([]any)
 	if !several {
-		types = []any{parameter.Shape(schema, parameter.Detail{})["type"]}
+		types = []any{shapeOf(schema, shapeDetail{})["type"]}
 	}
 	switch types[r.Intn(len(types))] {
 	case "integer":

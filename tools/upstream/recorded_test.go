@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // recordedCall is an MCP call of a recorded session.
@@ -49,9 +47,9 @@ func recordedCalls(t *testing.T) (calls []recordedCall, servers map[string][]Def
 		for name, params := range tools {
 			properties := map[string]any{}
 			for param, list := range params {
-				properties[param] = parameter.Shape(map[string]any{"enum": list}, parameter.Detail{})
+				properties[param] = shapeOf(map[string]any{"enum": list}, shapeDetail{})
 			}
-			defs = append(defs, tool(name, "", string(parameter.Compact(map[string]any{"type": "object", "properties": properties}))))
+			defs = append(defs, tool(name, "", string(compactJSON(map[string]any{"type": "object", "properties": properties}))))
 		}
 		slices.Sort(defs)
 		servers[server] = parse(t, server, defs...)

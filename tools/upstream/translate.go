@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/schema"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/parameter"
 )
 
 // Call is the upstream call for a call of an exposed tool.
@@ -120,7 +118,7 @@ func (e *Exposed) Help(given string) string {
 		}
 		fmt.Fprintf(&out, "## %s\n%s\n", a.usage(), strings.TrimSpace(orElse(a.Def.Description, a.Def.Title)))
 		if len(a.Route.Set) > 0 {
-			fmt.Fprintf(&out, "Fixed: %s\n", parameter.Compact(a.Route.Set))
+			fmt.Fprintf(&out, "Fixed: %s\n", compactJSON(a.Route.Set))
 		}
 		fmt.Fprintf(&out, "Input schema of %s: %s\n\n", a.Def.Name, a.Def.InputSchema)
 	}
@@ -194,7 +192,7 @@ func (a *Action) check(e *Exposed, args map[string]any) string {
 	}
 	properties, _ := a.Def.properties()
 	found := slices.DeleteFunc(rules.Check(map[string]any(args)), func(f schema.Finding) bool {
-		return f.Missing && len(f.At) == 1 && parameter.HasDefault(properties[f.At[0]])
+		return f.Missing && len(f.At) == 1 && hasDefault(properties[f.At[0]])
 	})
 	if len(found) == 0 {
 		return ""
@@ -240,7 +238,7 @@ const maxQuoted = 200
 // about returns the default question when the model gave none: the tool's name and its text
 // arguments.
 func (c *Call) about() string {
-	parts := language.Split(c.Def.Name)
+	parts := splitName(c.Def.Name)
 	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {
 		if text, ok := c.Arguments[name].(string); ok && len(text) <= maxQuoted {
 			parts = append(parts, text)
@@ -265,7 +263,7 @@ func closest(given string, names []string) string {
 	if given == "" || len(names) == 0 {
 		return ""
 	}
-	distance := func(name string) int { return language.Distance(strings.ToLower(given), strings.ToLower(name)) }
+	distance := func(name string) int { return EditDistance(strings.ToLower(given), strings.ToLower(name)) }
 	nearest := slices.MinFunc(names, func(a, b string) int { return distance(a) - distance(b) })
 	if distance(nearest) <= 1+len(given)/4 {
 		return nearest

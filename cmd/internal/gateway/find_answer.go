@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
 // Words and characters of the answer.
@@ -58,7 +57,7 @@ func writeFoundTool(out *strings.Builder, h foundTool, written map[*upstream.Act
 	for _, a := range fresh {
 		written[a] = true
 		opening, _ := a.Def.Texts()
-		line := language.Shorten(opening, wordsOfAction)
+		line := upstream.Shorten(opening, wordsOfAction)
 		if a.Name == "" {
 			fmt.Fprintf(out, "(%s)", parametersOf(a))
 		} else {

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
-var commonWords = language.Set(`a about all an and any are as at be between by can data for from i in information into is it its me my of on or
+var commonWords = upstream.WordSet(`a about all an and any are as at be between by can data for from i in information into is it its me my of on or
 	please report some that the their them then these this those to use using will with you your`)
 
 // Find returns the best tools for each step of a task, at most limit for each. The task as a whole is one more step. A
@@ -38,7 +38,7 @@ func (x *toolIndex) conceptsOf(text string, weight float64, widened bool) []conc
 		switch {
 		case commonWords[word]:
 			weights[stem] = weight * x.weights.common
-		case language.IsVerb(word):
+		case upstream.IsVerb(word):
 			weights[stem] = weight * x.weights.verb
 		default:
 			weights[stem] = weight

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
+	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
 // prefixes are the beginnings of names that only this project's settings have.
@@ -43,7 +43,7 @@ func nearest(name string, known []string) string {
 	const far = 4
 	best, least := "", far
 	for _, k := range known {
-		if d := language.Distance(name, k); d < least {
+		if d := upstream.EditDistance(name, k); d < least {
 			best, least = k, d
 		}
 	}

@@ -1,4 +1,4 @@
-package parameter
+package upstream
 
 import (
 	"encoding/json"
@@ -29,7 +29,7 @@ func typesOf(schema map[string]any, depth int) (types []string, values []any) {
 	if len(types) == 0 {
 		types = allTypes
 	}
-	return ordered(types), values
+	return orderedTypes(types), values
 }
 
 // typesOfParts reads the alternatives of a schema without a type of its own. It returns
@@ -100,8 +100,8 @@ func typeOfValue(v any) string {
 	return "object"
 }
 
-// ordered removes duplicate types, and integer if number is present.
-func ordered(types []string) []string {
+// orderedTypes removes duplicate types, and integer if number is present.
+func orderedTypes(types []string) []string {
 	var out []string
 	for _, t := range append([]string{"integer"}, allTypes...) {
 		if slices.Contains(types, t) && !(t == "integer" && slices.Contains(types, "number")) {

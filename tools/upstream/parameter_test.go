@@ -1,4 +1,4 @@
-package parameter
+package upstream
 
 import (
 	"strings"
@@ -20,20 +20,20 @@ func TestShapesMerge(t *testing.T) {
 		{"a real conflict", `{"type":"string"}`, `{"type":"boolean"}`, ``},
 		{"arrays of different items", `{"type":"array","items":{"type":"string"}}`, `{"type":"array","items":{"type":"number"}}`, ``},
 	} {
-		merged, ok := Merge(Shape(decoded(t, c.a), Detail{Words: 9, Enum: 9, Inner: 9}), Shape(decoded(t, c.b), Detail{Words: 9, Enum: 9, Inner: 9}))
+		merged, ok := mergeSchemas(shapeOf(decoded(t, c.a), shapeDetail{Words: 9, Enum: 9, Inner: 9}), shapeOf(decoded(t, c.b), shapeDetail{Words: 9, Enum: 9, Inner: 9}))
 		if c.want == "" {
 			assert.False(t, ok, c.name)
 			continue
 		}
 		if assert.True(t, ok, c.name) {
-			assert.JSONEq(t, c.want, string(Compact(merged)), c.name)
+			assert.JSONEq(t, c.want, string(compactJSON(merged)), c.name)
 		}
 	}
 }
 
 func decoded(t *testing.T, text string) map[string]any {
 	t.Helper()
-	v, err := decode([]byte(text))
+	v, err := decodeJSON([]byte(text))
 	require.NoError(t, err)
 	return v.(map[string]any)
 }
@@ -49,9 +49,9 @@ func TestEveryArrayHasItems(t *testing.T) {
 		`{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"array","items":{"type":"number"}}]}`: `{"type":"array","items":{}}`,
 		`{"type":"object","properties":{"list":{"type":["array","null"]}}}`:                                 `{"type":"object"}`,
 	} {
-		schema, _ := Resolve([]byte(text))
-		assert.JSONEq(t, want, string(Compact(Shape(schema, Detail{}))), text)
-		whole := string(Compact(Shape(schema, everything)))
+		schema, _ := resolveSchema([]byte(text))
+		assert.JSONEq(t, want, string(compactJSON(shapeOf(schema, shapeDetail{}))), text)
+		whole := string(compactJSON(shapeOf(schema, everyDetail)))
 		assert.GreaterOrEqual(t, strings.Count(whole, `"items"`), strings.Count(whole, `"array"`), whole)
 	}
 }

@@ -1,4 +1,4 @@
-package parameter
+package upstream
 
 import (
 	"encoding/json"
@@ -10,11 +10,11 @@ import (
 // Anything beyond that accepts any value.
 const maxExpanded = 20_000
 
-// Resolve decodes a schema and expands its local references. It returns nil if the schema
+// resolveSchema decodes a schema and expands its local references. It returns nil if the schema
 // cannot be decoded. If the schema refers to itself or is too large, the parts not expanded
 // accept any value, and cyclic is true.
-func Resolve(raw json.RawMessage) (schema map[string]any, cyclic bool) {
-	v, err := decode(raw)
+func resolveSchema(raw json.RawMessage) (schema map[string]any, cyclic bool) {
+	v, err := decodeJSON(raw)
 	if err != nil {
 		return nil, false
 	}
@@ -68,7 +68,7 @@ func (r *resolver) resolve(v any, depth int) any {
 // follow expands a reference. Keywords beside it refine the result. A reference without a
 // target accepts any value.
 func (r *resolver) follow(ref string, beside map[string]any, depth int) any {
-	target, _ := lookup(r.root, ref)
+	target, _ := lookUpReference(r.root, ref)
 	merged := maps.Clone(asSchema(target))
 	maps.Copy(merged, beside)
 	delete(merged, "$ref")
@@ -79,7 +79,7 @@ func (r *resolver) follow(ref string, beside map[string]any, depth int) any {
 		r.cyclic = true
 		out := map[string]any{}
 		if types := declared(merged); len(types) > 0 {
-			out["type"] = List(types)
+			out["type"] = anyList(types)
 		}
 		return out
 	}
@@ -88,8 +88,8 @@ func (r *resolver) follow(ref string, beside map[string]any, depth int) any {
 	return r.resolve(merged, depth+1)
 }
 
-// lookup returns the target of a local JSON pointer such as "#/$defs/Point".
-func lookup(root map[string]any, ref string) (any, bool) {
+// lookUpReference returns the target of a local JSON pointer such as "#/$defs/Point".
+func lookUpReference(root map[string]any, ref string) (any, bool) {
 	pointer, ok := strings.CutPrefix(ref, "#")
 	if !ok {
 		return nil, false

@@ -1,4 +1,4 @@
-package parameter
+package upstream
 
 import (
 	"cmp"
@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Merge returns a shape that accepts the values of either shape, if one exists that
+// mergeSchemas returns a shape that accepts the values of either shape, if one exists that
 // loses no information: the same shape; number for integer and number; the union of two
 // enums; a type with and without null; a free string for an enum and a string. Otherwise ok
 // is false.
-func Merge(a, b map[string]any) (merged map[string]any, ok bool) {
+func mergeSchemas(a, b map[string]any) (merged map[string]any, ok bool) {
 	if reflect.DeepEqual(withoutText(a), withoutText(b)) {
 		return withText(withoutText(a), a, b), true
 	}
@@ -29,8 +29,8 @@ func Merge(a, b map[string]any) (merged map[string]any, ok bool) {
 		return nil, false
 	}
 	merged = withoutText(a)
-	types := ordered(append(slices.Clone(left), right...))
-	merged["type"] = List(types)
+	types := orderedTypes(append(slices.Clone(left), right...))
+	merged["type"] = anyList(types)
 	if len(types) == 1 {
 		merged["type"] = types[0]
 	}

@@ -1,4 +1,4 @@
-package parameter
+package upstream
 
 import (
 	"bytes"
@@ -30,8 +30,8 @@ func stringsOf(v any) []string {
 	return out
 }
 
-// List returns a list as JSON decodes one.
-func List[T any](list []T) []any {
+// anyList returns a list as JSON decodes one.
+func anyList[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, e := range list {
 		out[i] = e
@@ -44,8 +44,8 @@ func textOf(v any) string {
 	return s
 }
 
-// Compact returns the shortest JSON of v, without escapes for HTML.
-func Compact(v any) json.RawMessage {
+// compactJSON returns the shortest JSON of v, without escapes for HTML.
+func compactJSON(v any) json.RawMessage {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -55,7 +55,7 @@ func Compact(v any) json.RawMessage {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-func decode(raw []byte) (any, error) {
+func decodeJSON(raw []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any

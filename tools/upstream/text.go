@@ -1,4 +1,4 @@
-package language
+package upstream
 
 import (
 	"regexp"
@@ -49,8 +49,8 @@ func Shorten(text string, words int) string {
 	return cutRunes(strings.TrimRight(strings.Join(kept, " "), ".,;:( "), words*runesPerWord)
 }
 
-// Opening splits a text after its first sentence.
-func Opening(text string) (opening, rest string) {
+// openingOf splits a text after its first sentence.
+func openingOf(text string) (opening, rest string) {
 	text = strings.TrimSpace(text)
 	end := sentence().FindStringIndex(text)
 	if end == nil {
@@ -59,8 +59,8 @@ func Opening(text string) (opening, rest string) {
 	return strings.TrimSpace(text[:end[1]]), strings.TrimSpace(text[end[1]:])
 }
 
-// Clip cuts a description to at most words words and changes nothing else.
-func Clip(text string, words int) string {
+// clip cuts a description to at most words words and changes nothing else.
+func clip(text string, words int) string {
 	text = strings.TrimSpace(text)
 	if len(strings.Fields(text)) <= words {
 		return text

@@ -1,19 +1,16 @@
-// Package parameter reads the JSON schemas of tools and reduces them to what a model needs to fill in a parameter.
-package parameter
+package upstream
 
 import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/language"
 )
 
-// Of returns the properties of an object schema, of its allOf parts, and of the
+// parametersOf returns the properties of an object schema, of its allOf parts, and of the
 // alternatives of anyOf and oneOf. A property is required only if every alternative
 // requires it, and if it has no default: servers that generate their schemas with zod list
 // properties with a default as required, and fill them in.
-func Of(schema map[string]any) (properties map[string]map[string]any, required []string) {
+func parametersOf(schema map[string]any) (properties map[string]map[string]any, required []string) {
 	properties = map[string]map[string]any{}
 	own, _ := schema["properties"].(map[string]any)
 	for name, p := range own {
@@ -21,14 +18,14 @@ func Of(schema map[string]any) (properties map[string]map[string]any, required [
 	}
 	required = stringsOf(schema["required"])
 	for _, part := range listOf(schema["allOf"]) {
-		more, needed := Of(asSchema(part))
+		more, needed := parametersOf(asSchema(part))
 		addMissing(properties, more)
 		required = append(required, needed...)
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		var common []string
 		for i, part := range listOf(schema[key]) {
-			more, needed := Of(asSchema(part))
+			more, needed := parametersOf(asSchema(part))
 			addMissing(properties, more)
 			if i == 0 {
 				common = needed
@@ -39,11 +36,11 @@ func Of(schema map[string]any) (properties map[string]map[string]any, required [
 	}
 	slices.Sort(required)
 	required = slices.Compact(required)
-	return properties, slices.DeleteFunc(required, func(n string) bool { return properties[n] == nil || HasDefault(properties[n]) })
+	return properties, slices.DeleteFunc(required, func(n string) bool { return properties[n] == nil || hasDefault(properties[n]) })
 }
 
-// HasDefault reports whether a schema says which value counts if none is given.
-func HasDefault(property map[string]any) bool {
+// hasDefault reports whether a schema says which value counts if none is given.
+func hasDefault(property map[string]any) bool {
 	_, has := property["default"]
 	return has
 }
@@ -57,7 +54,7 @@ func addMissing(to, from map[string]map[string]any) {
 			to[name] = from[name]
 			continue
 		}
-		if merged, ok := Merge(Shape(have, everything), Shape(from[name], everything)); ok {
+		if merged, ok := mergeSchemas(shapeOf(have, everyDetail), shapeOf(from[name], everyDetail)); ok {
 			merged["description"] = textOf(have["description"])
 			to[name] = merged
 			continue
@@ -66,8 +63,8 @@ func addMissing(to, from map[string]map[string]any) {
 	}
 }
 
-// Detail says how much of a parameter's schema is shown.
-type Detail struct {
+// shapeDetail says how much of a parameter's schema is shown.
+type shapeDetail struct {
 	Words int      // of its description; half as many for each level of nesting
 	Novel int      // words of its description that its name and the tool's do not have; with fewer it is left out
 	Brief bool     // only the words of its description that are no filler
@@ -76,16 +73,16 @@ type Detail struct {
 	Known []string // the names
 }
 
-// Of returns the detail for a parameter with a name.
-func (d Detail) Of(name string) Detail {
+// parametersOf returns the detail for a parameter with a name.
+func (d shapeDetail) Of(name string) shapeDetail {
 	d.Known = append(d.Known[:len(d.Known):len(d.Known)], name)
 	return d
 }
 
-// everything shows a complete shape, without descriptions.
-var everything = Detail{Enum: maxExpanded, Inner: maxDepth}
+// everyDetail shows a complete shape, without descriptions.
+var everyDetail = shapeDetail{Enum: maxExpanded, Inner: maxDepth}
 
-func (d Detail) within() Detail {
+func (d shapeDetail) within() shapeDetail {
 	if d.Novel == 0 {
 		d.Words /= 2
 	}
@@ -93,24 +90,24 @@ func (d Detail) within() Detail {
 	return d
 }
 
-// Shape reduces the schema of a parameter to what a model needs to fill it in: its type,
+// shapeOf reduces the schema of a parameter to what a model needs to fill it in: its type,
 // its values, and the properties of objects. Formats, limits and defaults are removed,
 // since calls are checked against the original schema. Every shape has a type, and every array has items: model APIs refuse
 // one without.
-func Shape(schema map[string]any, d Detail) map[string]any {
+func shapeOf(schema map[string]any, d shapeDetail) map[string]any {
 	types, values := typesOf(schema, 0)
 	shape := map[string]any{}
 	switch {
 	case len(types) == 1:
 		shape["type"] = types[0]
 	default:
-		shape["type"] = List(types)
+		shape["type"] = anyList(types)
 	}
-	if text := describe(schema, values, types, d); text != "" {
+	if text := describeValues(schema, values, types, d); text != "" {
 		shape["description"] = text
 	}
 	if len(values) > 0 && len(values) <= d.Enum && onlyStrings(types, values) {
-		shape["enum"] = List(values)
+		shape["enum"] = anyList(values)
 	}
 	if slices.Contains(types, "array") {
 		shape["items"] = d.items(itemsOf(schema))
@@ -122,30 +119,30 @@ func Shape(schema map[string]any, d Detail) map[string]any {
 }
 
 // items returns the shape of an array's items: without their properties and texts where these are not shown.
-func (d Detail) items(schema map[string]any) map[string]any {
+func (d shapeDetail) items(schema map[string]any) map[string]any {
 	switch {
 	case schema == nil:
 		return map[string]any{}
 	case d.Inner <= 0:
-		return Shape(schema, Detail{})
+		return shapeOf(schema, shapeDetail{})
 	}
 	inside := d.within()
 	inside.Inner = d.Inner
-	return Shape(schema, inside)
+	return shapeOf(schema, inside)
 }
 
-func addObject(shape, schema map[string]any, d Detail) {
-	properties, required := Of(objectOf(schema))
+func addObject(shape, schema map[string]any, d shapeDetail) {
+	properties, required := parametersOf(objectOf(schema))
 	if len(properties) == 0 {
 		return
 	}
 	inner := make(map[string]any, len(properties))
 	for name, p := range properties {
-		inner[name] = Shape(p, d.Of(name))
+		inner[name] = shapeOf(p, d.Of(name))
 	}
 	shape["properties"] = inner
 	if len(required) > 0 {
-		shape["required"] = List(required)
+		shape["required"] = anyList(required)
 	}
 }
 
@@ -187,9 +184,9 @@ func itemsOf(schema map[string]any) map[string]any {
 	return nil
 }
 
-// describe returns the shortened description of a parameter. It lists values that cannot
+// describeValues returns the shortened description of a parameter. It lists values that cannot
 // become an enum.
-func describe(schema map[string]any, values []any, types []string, d Detail) string {
+func describeValues(schema map[string]any, values []any, types []string, d shapeDetail) string {
 	text := d.text(textOf(schema["description"]))
 	if len(values) == 0 || len(values) > d.Enum || onlyStrings(types, values) {
 		return text
@@ -197,26 +194,26 @@ func describe(schema map[string]any, values []any, types []string, d Detail) str
 	var named []string
 	for _, v := range values {
 		if v != nil { // null is part of the type
-			named = append(named, string(Compact(v)))
+			named = append(named, string(compactJSON(v)))
 		}
 	}
 	return strings.TrimSpace(text + " One of " + strings.Join(named, ", "))
 }
 
-// read is the number of words of a description that are read to judge whether it can be guessed.
-const read = 16
+// readDescription is the number of words of a description that are read to judge whether it can be guessed.
+const readDescription = 16
 
 // text returns what is shown of a description.
-func (d Detail) text(description string) string {
+func (d shapeDetail) text(description string) string {
 	if d.Novel == 0 {
-		return language.Shorten(description, d.Words)
+		return Shorten(description, d.Words)
 	}
-	start := language.Shorten(description, read)
+	start := Shorten(description, readDescription)
 	switch {
-	case language.Novel(start, language.Roots(d.Known...)) < d.Novel:
+	case NovelWords(start, WordRoots(d.Known...)) < d.Novel:
 		return ""
 	case d.Brief:
-		return language.Brief(start, d.Words)
+		return brief(start, d.Words)
 	}
-	return language.Shorten(start, d.Words)
+	return Shorten(start, d.Words)
 }

@@ -1,6 +1,4 @@
-// Package language knows how names and descriptions of tools are written: their words, verbs and nouns, and how a text is
-// made shorter.
-package language
+package upstream
 
 import (
 	"strings"
@@ -9,7 +7,7 @@ import (
 
 // verbs are the words that say what a tool does to its noun. Names are split at them:
 // list_pull_requests becomes the action list of pull_request.
-var verbs = Set(`accept activate add analyze apply approve archive assign authorize bootstrap browse build calculate call
+var verbs = WordSet(`accept activate add analyze apply approve archive assign authorize bootstrap browse build calculate call
 	cancel change check clear click clone close compare complete compute configure connect convert copy count create
 	deactivate debug delete deploy describe detect disable disconnect download draw drop duplicate edit emulate enable end
 	estimate evaluate execute explore export extract fetch fill filter find fork format generate geocode get handle hover
@@ -21,9 +19,9 @@ var verbs = Set(`accept activate add analyze apply approve archive assign author
 	suggest summarize swap switch sync tag test toggle track transfer translate trigger type uninstall unlink unlock
 	unsubscribe update upgrade upload upsert use validate verify view wait watch whois write`)
 
-// agents are last words that name the doer of an action: article_searcher becomes the
+// agentVerbs are last words that name the doer of an action: article_searcher becomes the
 // action search of article.
-var agents = map[string]string{
+var agentVerbs = map[string]string{
 	"searcher": "search", "getter": "get", "reader": "read", "writer": "write", "converter": "convert", "splitter": "split",
 	"merger": "merge", "formatter": "format", "cleaner": "clean", "predictor": "predict", "fetcher": "fetch", "finder": "find",
 	"creator": "create", "generator": "generate", "viewer": "view", "editor": "edit", "lister": "list", "loader": "load",
@@ -32,41 +30,41 @@ var agents = map[string]string{
 
 // readVerbs are the first words of names of tools that only read. They group tools for
 // --split-rw, but never make a client treat a tool as read-only.
-var readVerbs = Set(`analyze browse calculate check compare count describe explore fetch find get inspect list lookup ping preview query
+var readVerbs = WordSet(`analyze browse calculate check compare count describe explore fetch find get inspect list lookup ping preview query
 	rank read recommend retrieve scan search show stat suggest summarize view whois`)
 
-// changing are verbs of tools that change something which are not among verbs, because other names use them as nouns.
-var changing = Set(`abort alter append ban buy destroy discard drain drop empty erase evict flush grant kill mutate overwrite
+// changingVerbs are verbs of tools that change something which are not among verbs, because other names use them as nouns.
+var changingVerbs = WordSet(`abort alter append ban buy destroy discard drain drop empty erase evict flush grant kill mutate overwrite
 	pay prepend purge reboot rewrite sell shutdown terminate truncate wipe`)
 
 // nounsToo are verbs that are nouns as well: the report of get_report is one.
-var nounsToo = Set(`build call change copy display export filter fork format import link load log manage mark monitor plan play post press
+var nounsToo = WordSet(`build call change copy display export filter fork format import link load log manage mark monitor plan play post press
 	process publish pull query record register release report request review run scan schedule screenshot search share split start stat
 	stream tag test track trigger type use view`)
 
 // articles say nothing about what a tool works on.
-var articles = Set("a an the all any each every this that my your our its some")
+var articles = WordSet("a an the all any each every this that my your our its some")
 
-// modifiers say which of several things a tool works on, not what they are.
-var modifiers = Set(`active available basic best bulk current daily existing full historical last latest live many me more multiple
+// modifierWords say which of several things a tool works on, not what they are.
+var modifierWords = WordSet(`active available basic best bulk current daily existing full historical last latest live many me more multiple
 	new next old other own previous public random raw real recent self simple single specific top trending upcoming user's various`)
 
-// IsArticle reports whether a word of a name can be left out.
-func IsArticle(word string) bool { return articles[word] }
+// isArticle reports whether a word of a name can be left out.
+func isArticle(word string) bool { return articles[word] }
 
-// Joins reports whether a word joins two verbs.
-func Joins(word string) bool { return word == "and" || word == "or" || word == "then" }
+// joinsWords reports whether a word joins two verbs.
+func joinsWords(word string) bool { return word == "and" || word == "or" || word == "then" }
 
-// IsNoun reports whether a word can name what a tool works on.
-func IsNoun(word string) bool {
-	if modifiers[word] || articles[word] || Joins(word) || verbs[word] && !nounsToo[word] {
+// isNoun reports whether a word can name what a tool works on.
+func isNoun(word string) bool {
+	if modifierWords[word] || articles[word] || joinsWords(word) || verbs[word] && !nounsToo[word] {
 		return false
 	}
 	return strings.ContainsFunc(word, unicode.IsLetter) && (len(word) > 1)
 }
 
-// Set returns the words of a text.
-func Set(words string) map[string]bool {
+// WordSet returns the words of a text.
+func WordSet(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		set[w] = true
@@ -77,20 +75,20 @@ func Set(words string) map[string]bool {
 // IsVerb reports whether a word says what a tool does.
 func IsVerb(word string) bool { return verbs[word] }
 
-// OnlyReads reports whether all verbs of a name are verbs of tools that only read: list_pull_requests, but not get_and_close
+// onlyReads reports whether all verbs of a name are verbs of tools that only read: list_pull_requests, but not get_and_close
 // or query_drop_table.
-func OnlyReads(name string) bool {
-	words := Split(name)
+func onlyReads(name string) bool {
+	words := splitName(name)
 	if len(words) == 0 {
 		return false
 	}
 	last := len(words) - 1
-	if verb := agents[words[last]]; verb != "" && last > 0 && !verbs[words[0]] {
+	if verb := agentVerbs[words[last]]; verb != "" && last > 0 && !verbs[words[0]] {
 		words = append([]string{verb}, words[:last]...)
 	}
 	for i, w := range words {
-		must := i == 0 || Joins(words[i-1]) // a verb stands here, known or not
-		changes := (verbs[w] && !nounsToo[w] || changing[w] || agents[w] != "" && !readVerbs[agents[w]]) && !readVerbs[w]
+		must := i == 0 || joinsWords(words[i-1]) // a verb stands here, known or not
+		changes := (verbs[w] && !nounsToo[w] || changingVerbs[w] || agentVerbs[w] != "" && !readVerbs[agentVerbs[w]]) && !readVerbs[w]
 		if changes && !(w == "merge" && i < last && strings.HasPrefix(words[i+1], "request")) || must && !readVerbs[w] {
 			return false
 		}
@@ -98,12 +96,12 @@ func OnlyReads(name string) bool {
 	return true
 }
 
-// AgentVerb returns the verb of a word that names the doer of an action, or "".
-func AgentVerb(word string) string { return agents[word] }
+// agentVerb returns the verb of a word that names the doer of an action, or "".
+func agentVerb(word string) string { return agentVerbs[word] }
 
-// Split splits a tool's name into lower-case words at separators and changes of case,
+// splitName splits a tool's name into lower-case words at separators and changes of case,
 // as in getStoryWithComments, get-story and HTTPGet.
-func Split(name string) []string {
+func splitName(name string) []string {
 	var words []string
 	var word []rune
 	flush := func() {
@@ -129,8 +127,8 @@ func Split(name string) []string {
 	return words
 }
 
-// Singular guesses the Singular of an English noun: entities, boxes, servers.
-func Singular(word string) string {
+// singularOf guesses the singularOf of an English noun: entities, boxes, servers.
+func singularOf(word string) string {
 	switch {
 	case len(word) < 4 || strings.HasSuffix(word, "ss") || strings.HasSuffix(word, "us") || strings.HasSuffix(word, "is"):
 		return word
@@ -144,8 +142,8 @@ func Singular(word string) string {
 	return word
 }
 
-// Distance returns the Levenshtein distance of two short words.
-func Distance(a, b string) int {
+// EditDistance returns the Levenshtein distance of two short words.
+func EditDistance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 64
 	}
