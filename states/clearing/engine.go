@@ -17,7 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -31,7 +30,7 @@ type Engine struct {
 	Machine existing.Machine // through which replaced results go; Client, Session and Keep are not used
 	Runs    *Runs
 	Back    func(client string) string // the command that recovers a text, without the id; nil: existing.DefaultBack
-	Policy  planner.Policy
+	Policy  contextgc.Policy
 	Clears  bool // clears old results
 	Prunes  bool // prunes new results
 	Others  history.OtherTools
@@ -76,7 +75,7 @@ type change struct {
 type Outcome struct {
 	wire.Replaced
 	Fresh int // number of results whose replacement was decided in this request
-	Bill  planner.Bill
+	Bill  contextgc.ClearingBill
 	Why   string
 
 	Changed bool // the cache seemed not to have all that the session had sent
@@ -190,7 +189,7 @@ type walk struct {
 	reach   history.Reach
 	marks   [][]wire.Key
 	heads   map[wire.Key]wire.Key // of the marks that were known before
-	session *planner.Session
+	session *contextgc.Planner
 	items   []int                 // by number of an item of the session, the index of its result
 	numbers map[int]int           // the other way round
 	sizes   []int                 // tokens, without clearing, before the turns and at the end of each
@@ -218,7 +217,7 @@ type walk struct {
 // walk returns a walk at the beginning of a conversation.
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
-		session: planner.NewSession(e.Policy), cold: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool),
+		session: contextgc.NewPlanner(e.Policy), cold: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool),
 		cleared: make(map[int]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
@@ -313,12 +312,12 @@ func (w *walk) turn(i int) {
 // clearable reports whether the arguments of a call are large enough to be cleared, and those of a call that wrote a file.
 func (w *walk) clearable(r *wire.Result) bool {
 	kind := w.calls[r.Index].Kind
-	return (kind == history.Edit || kind == history.Write) && w.item(r).Tokens >= planner.MinWritten
+	return (kind == history.Edit || kind == history.Write) && w.item(r).Tokens >= contextgc.MinWritten
 }
 
 // item returns a result in the form of the planner, as it is when it is whole.
-func (w *walk) item(r *wire.Result) planner.Item {
-	return w.known.of(r, func() planner.Item {
+func (w *walk) item(r *wire.Result) contextgc.Item {
+	return w.known.of(r, func() contextgc.Item {
 		call, text := w.calls[r.Index], w.Text(r)
 		if r.Arguments {
 			return existing.Written(call, r.Use.Args, text, tokens.Claude(text))
@@ -335,7 +334,7 @@ func (w *walk) add(r *wire.Result) {
 	if !r.Arguments && w.broughtBack(r, item) {
 		add = w.session.AddAgain
 	}
-	if item.Kind == planner.File {
+	if item.Kind == contextgc.KindFile {
 		w.files[item.Path] = r.Index
 		delete(w.edited, item.Path)
 	}
@@ -345,7 +344,7 @@ func (w *walk) add(r *wire.Result) {
 
 // broughtBack reports whether the model asked for a result because another one had been cleared: by its id, or by reading the
 // same lines of the file again, unless the file was edited since then.
-func (w *walk) broughtBack(r *wire.Result, item planner.Item) bool {
+func (w *walk) broughtBack(r *wire.Result, item contextgc.Item) bool {
 	call := w.calls[r.Index]
 	if slices.ContainsFunc(w.named(r), func(id string) bool { return w.ids[id] }) {
 		return true

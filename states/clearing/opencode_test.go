@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // output returns the output of the nth tool call.
@@ -54,7 +54,7 @@ func TestOpencodeMessages(t *testing.T) {
 	folder := t.TempDir()
 	ask := func(messages []byte) (map[string]string, error) {
 		e := &clearing.Engine{Store: store, Index: clearing.Files{Index: index}, Machine: existing.Machine{Emit: func(fsm.Event) {}},
-			Runs: clearing.NewRuns(nil, nil, "", time.Now), Policy: planner.DefaultPolicy(), Clears: true, Now: time.Now}
+			Runs: clearing.NewRuns(nil, nil, "", time.Now), Policy: contextgc.DefaultPolicy(), Clears: true, Now: time.Now}
 		return e.Opencode(t.Context(), folder, "ses_1", messages)
 	}
 	var shown map[string]string

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
@@ -46,18 +46,18 @@ func (h *warmth) begin() {
 
 // conversations are those of one session.
 type conversations struct {
-	before map[[2]uint64]planner.Account // of each, what the session had behind it when it began
-	latest map[uint64]planner.Account    // by what stands before the turns, which a compaction leaves
+	before map[[2]uint64]contextgc.ClearingAccount // of each, what the session had behind it when it began
+	latest map[uint64]contextgc.ClearingAccount    // by what stands before the turns, which a compaction leaves
 }
 
 // before returns what a session had behind it when a conversation began. A sub-agent has another system prompt than the session, so
 // that it begins with nothing.
-func (h *warmth) before(session string, id [2]uint64) planner.Account {
+func (h *warmth) before(session string, id [2]uint64) contextgc.ClearingAccount {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c, ok := h.talks[session]
 	if !ok {
-		return planner.Account{}
+		return contextgc.ClearingAccount{}
 	}
 	a, ok := c.before[id]
 	if !ok {
@@ -67,12 +67,12 @@ func (h *warmth) before(session string, id [2]uint64) planner.Account {
 }
 
 // keep records the account of a conversation, which has all that the session had behind it.
-func (h *warmth) keep(session string, id [2]uint64, a planner.Account) {
+func (h *warmth) keep(session string, id [2]uint64, a contextgc.ClearingAccount) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c, ok := h.talks[session]
 	if !ok {
-		c = conversations{make(map[[2]uint64]planner.Account), make(map[uint64]planner.Account)}
+		c = conversations{make(map[[2]uint64]contextgc.ClearingAccount), make(map[uint64]contextgc.ClearingAccount)}
 		h.talks[session] = c
 	}
 	if _, ok := c.before[id]; !ok {
@@ -189,7 +189,7 @@ func (e *Engine) Answered(session string, o Outcome, read, written, prompt int) 
 		e.warm.mu.Lock()
 		defer e.warm.mu.Unlock()
 		e.warm.wrong[session] = true
-	case o.Changed || o.Fresh == 0 && planner.CachedOf(cached, o.before) < 1:
+	case o.Changed || o.Fresh == 0 && contextgc.CachedOf(cached, o.before) < 1:
 		e.warm.found(o.place, cached)
 	}
 }
@@ -200,13 +200,13 @@ func (w *walk) base() int { return tokens.OfJSON(w.Base) }
 // sizes holds the items of the results seen before, because their texts are decoded and counted once.
 type sizes struct {
 	mu    sync.Mutex
-	items map[wire.Key]planner.Item
+	items map[wire.Key]contextgc.Item
 }
 
 // maxSizes bounds the items held in memory.
 const maxSizes = 50_000
 
-func (s *sizes) of(r *wire.Result, compute func() planner.Item) planner.Item {
+func (s *sizes) of(r *wire.Result, compute func() contextgc.Item) contextgc.Item {
 	s.mu.Lock()
 	item, ok := s.items[r.Key]
 	s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *sizes) of(r *wire.Result, compute func() planner.Item) planner.Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.items == nil || len(s.items) >= maxSizes {
-		s.items = make(map[wire.Key]planner.Item)
+		s.items = make(map[wire.Key]contextgc.Item)
 	}
 	s.items[r.Key] = item
 	return item

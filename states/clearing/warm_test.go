@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -41,7 +41,7 @@ func TestTheUsageSaysWhatTheCacheHad(t *testing.T) {
 func TestACompactionKeepsTheAccount(t *testing.T) {
 	var h warmth
 	h.begin()
-	account := func(calls int) planner.Account { return planner.Account{Calls: calls} }
+	account := func(calls int) contextgc.ClearingAccount { return contextgc.ClearingAccount{Calls: calls} }
 	before := func(system, first uint64) int { return h.before("s", [2]uint64{system, first}).Calls }
 	assert.Zero(t, before(1, 1))
 	h.keep("s", [2]uint64{1, 1}, account(100))

@@ -1,24 +1,24 @@
 package replay
 
 import (
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // PlannerPrices returns the session's prices in the form of the planner.
-func (f *Figures) PlannerPrices() planner.Prices {
-	return planner.Prices{Write: f.Prices.CacheWrite, Read: f.Prices.CacheRead, Output: f.Prices.Output}
+func (f *Figures) PlannerPrices() contextgc.Prices {
+	return contextgc.Prices{Write: f.Prices.CacheWrite, Read: f.Prices.CacheRead, Output: f.Prices.Output}
 }
 
 // clear returns the outcome of the planner, after the prunings of a policy if there are any, and sets the figures of policy gc
 // if there are none.
 func (f *Figures) clear(after *Outcome) Outcome {
-	policy := planner.DefaultPolicy()
+	policy := contextgc.DefaultPolicy()
 	policy.Prices = f.PlannerPrices()
 	tape := f.tape(after)
 	ours := tape.Play(policy, policy, false)
 	wide := tape.Play(policy, policy, true)
 	if after == nil {
-		fixed := tape.Play(policy, planner.BestFixedRule(), false)
+		fixed := tape.Play(policy, contextgc.BestFixedRule(), false)
 		f.cleared = cleared{input: ours.Before, change: ours.After - ours.Before, reread: ours.Reread, fixed: fixed.After - fixed.Before}
 	}
 	return Outcome{

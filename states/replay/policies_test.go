@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -124,12 +124,12 @@ func TestQuestionsOnPaper(t *testing.T) {
 // clearsAt clears items before the calls with these numbers, from 1, and notes what it was shown.
 type clearsAt struct {
 	which map[int][]int
-	shown []planner.Window
+	shown []contextgc.Window
 }
 
-func (c *clearsAt) Decide(w planner.Window) planner.Decision {
+func (c *clearsAt) Decide(w contextgc.Window) contextgc.ClearingDecision {
 	c.shown = append(c.shown, w)
-	return planner.Decision{Clear: c.which[w.Call]}
+	return contextgc.ClearingDecision{Clear: c.which[w.Call]}
 }
 
 // The session of paper with a result of 1,000 tokens, which is cleared before the third call; a stub has 30 tokens. Then the
@@ -160,7 +160,7 @@ func TestClearingOnPaper(t *testing.T) {
 	} {
 		by := &clearsAt{which: map[int][]int{3: {0}}}
 		f := figuresOf(append(append(steps[:4:4], c.then), steps[4:]...))
-		bill := f.tape(nil).Play(planner.DefaultPolicy(), by, false)
+		bill := f.tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 		assert.InDelta(t, 2512.5+1451+238.5+c.after, bill.After, 1e-9, name)
 		assert.InDelta(t, c.reread, bill.Reread, 1e-9, name)
 		assert.Equal(t, "/r/a.go", by.shown[1].Items[0].Path)
@@ -183,7 +183,7 @@ func TestExpiryForClearingOnPaper(t *testing.T) {
 	for read, expired := range map[int]bool{1505: false, 1504: true} {
 		steps, by := paper(), &clearsAt{}
 		steps[3].Usage = counted(10, 3100-read, read, 20)
-		figuresOf(steps).tape(nil).Play(planner.DefaultPolicy(), by, false)
+		figuresOf(steps).tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 		assert.Equal(t, expired, by.shown[2].Cached < 1505, "call 3 read %d", read)
 		assert.Zero(t, by.shown[0].Cached, "the first call has no cache")
 	}
@@ -191,7 +191,7 @@ func TestExpiryForClearingOnPaper(t *testing.T) {
 	for i := range steps {
 		steps[i].Usage = nil
 	}
-	figuresOf(steps).tape(nil).Play(planner.DefaultPolicy(), by, false)
+	figuresOf(steps).tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 	assert.Equal(t, []int{4000, 5000}, []int{by.shown[0].Tokens, by.shown[1].Tokens})
 }
 
@@ -202,14 +202,14 @@ func TestRestOfAPromptOnPaper(t *testing.T) {
 	question := sessions.Step{Kind: sessions.User, Text: "why does it fail"}
 	steps := append([]sessions.Step{question, {Kind: sessions.Compact}}, paper()[1:]...)
 	by := &clearsAt{}
-	figuresOf(steps).tape(nil).Play(planner.DefaultPolicy(), by, false)
+	figuresOf(steps).tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 	assert.Equal(t, 3010, by.shown[0].Tokens, "call 1 of paper is the first here")
 	by = &clearsAt{}
-	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).Play(planner.DefaultPolicy(), by, false)
+	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 	assert.Equal(t, []int{2010, 3010}, []int{by.shown[0].Tokens, by.shown[1].Tokens})
 	question.Text = strings.Repeat("why does it fail ", 2000)
 	by = &clearsAt{}
-	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).Play(planner.DefaultPolicy(), by, false)
+	figuresOf(append([]sessions.Step{question}, paper()...)).tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 	assert.Equal(t, tokens.Claude(question.Text), by.shown[0].Tokens)
 }
 
@@ -228,9 +228,9 @@ func TestClearedIsTheChange(t *testing.T) {
 	for i := range 30 {
 		f.Results[i].Tokens = 5000
 	}
-	policy := planner.DefaultPolicy()
-	policy.Prices = planner.Prices{Write: 2, Read: 0.2, Output: 7}
-	ours, fixed := f.tape(nil).Play(policy, policy, false), f.tape(nil).Play(policy, planner.BestFixedRule(), false)
+	policy := contextgc.DefaultPolicy()
+	policy.Prices = contextgc.Prices{Write: 2, Read: 0.2, Output: 7}
+	ours, fixed := f.tape(nil).Play(policy, policy, false), f.tape(nil).Play(policy, contextgc.BestFixedRule(), false)
 	assert.Negative(t, ours.Change())
 	assert.Positive(t, ours.Reread)
 	assert.NotEqual(t, ours.After, fixed.After)
@@ -264,7 +264,7 @@ func TestClearingIsChargedForAllNeeds(t *testing.T) {
 	} {
 		f := figuresOf(steps)
 		f.needs = [][]need{{c.need}}
-		b := f.tape(c.after).Play(planner.DefaultPolicy(), &clearsAt{which: map[int][]int{3: {0}}}, c.wide)
+		b := f.tape(c.after).Play(contextgc.DefaultPolicy(), &clearsAt{which: map[int][]int{3: {0}}}, c.wide)
 		assert.InDelta(t, c.total, b.After, 1e-9, name)
 		assert.InDelta(t, c.reread, b.Reread, 1e-9, name)
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -45,13 +45,13 @@ type Outcome struct {
 	Turns          int // model calls that lacked something
 	rows           []row
 	missed         []miss
-	clearing       planner.Bill   // of policy gc
-	parts          []Outcome      // of a combination
-	gone           int            // of policy context: tokens that the prefix lacks
-	hurt           bool           // of policy context: the session called what was switched off
-	again          int            // tokens of the prompt that is then sent again
-	asked          []questionCost // for each question
-	defined        []float64      // for each context, the weight of the definitions
+	clearing       contextgc.ClearingBill // of policy gc
+	parts          []Outcome              // of a combination
+	gone           int                    // of policy context: tokens that the prefix lacks
+	hurt           bool                   // of policy context: the session called what was switched off
+	again          int                    // tokens of the prompt that is then sent again
+	asked          []questionCost         // for each question
+	defined        []float64              // for each context, the weight of the definitions
 }
 
 // questionCost is the cost of one question: output, and input from then on.

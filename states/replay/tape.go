@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -21,7 +21,7 @@ type Tape struct {
 type taped struct {
 	Kind   tapedKind
 	Tokens int
-	Item   planner.Item
+	Item   contextgc.Item
 	Number int     // of the item, in the order of the session
 	Cached float64 // call: fraction of the prompt before it that the cache still had
 	Write  float64 // call: price of a token that it writes to the cache
@@ -107,7 +107,7 @@ func (r *recorder) text(n int) {
 	r.add(taped{Kind: tapedText, Tokens: n})
 }
 
-func (r *recorder) item(item planner.Item) int {
+func (r *recorder) item(item contextgc.Item) int {
 	r.tokens += item.Tokens
 	n := r.tape.Items
 	r.tape.Items++
@@ -177,7 +177,7 @@ func (r *recorder) used(step sessions.Step) {
 	}
 	r.writtenNeeds(call)
 	n := min(writtenTokens(step.Args), all)
-	if n < planner.MinWritten {
+	if n < contextgc.MinWritten {
 		r.text(all)
 		return
 	}
@@ -219,7 +219,7 @@ func writtenTokens(value any) int {
 	n := 0
 	switch v := value.(type) {
 	case string:
-		if len(v) >= planner.WrittenBytes {
+		if len(v) >= contextgc.WrittenBytes {
 			return tokens.Claude(v)
 		}
 	case map[string]any:
@@ -247,7 +247,7 @@ func (r *recorder) called() {
 	}
 	e := taped{Kind: tapedCall, Cached: 1, Write: r.WritePrice(r.call)}
 	if !r.begins && r.call > 0 {
-		e.Cached = planner.CachedOf(this.Usage.CacheRead, r.Calls[r.call-1].Prompt)
+		e.Cached = contextgc.CachedOf(this.Usage.CacheRead, r.Calls[r.call-1].Prompt)
 	}
 	r.add(e)
 	r.begins = false
@@ -308,13 +308,13 @@ func (t Tape) WithoutNeeds() Tape {
 
 // Decider decides which items to clear.
 type Decider interface {
-	Decide(planner.Window) planner.Decision
+	Decide(contextgc.Window) contextgc.ClearingDecision
 }
 
 // Play returns the bill of a session in which by clears items before every model call. With wide the identifiers that stand
 // only in cleared items are needed, too.
-func (t Tape) Play(policy planner.Policy, by Decider, wide bool) planner.Bill {
-	s := planner.NewSession(policy)
+func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.ClearingBill {
+	s := contextgc.NewPlanner(policy)
 	items := make([]int, t.Items) // the numbers that the session gave to items
 	showed := map[string]int{}    // by file, the item that showed it last
 	for _, e := range t.Events {
@@ -323,7 +323,7 @@ func (t Tape) Play(policy planner.Policy, by Decider, wide bool) planner.Bill {
 			s.Text(e.Tokens)
 		case tapedItem:
 			items[e.Number] = s.Add(e.Item)
-			if e.Item.Kind == planner.File {
+			if e.Item.Kind == contextgc.KindFile {
 				showed[e.Item.Path] = items[e.Number]
 			}
 		case tapedCompact:
@@ -352,7 +352,7 @@ func (t Tape) Play(policy planner.Policy, by Decider, wide bool) planner.Bill {
 }
 
 // gone reports whether nothing shows a line any more.
-func gone(s *planner.Session, items []int, n tapedNeed) bool {
+func gone(s *contextgc.Planner, items []int, n tapedNeed) bool {
 	if !s.Cleared(items[n.Item]) {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -26,10 +26,10 @@ func TestArgumentsOfEditsAreItems(t *testing.T) {
 	}{"the model wrote it": {sessions.Step{Kind: sessions.Say}, 1}, "a result shows it": {shows, 0}} {
 		f := &Figures{trial: &trial{Bill: billed([]sessions.Step{call, write, call, c.before, call, edit, call})}}
 		by := &clearsAt{which: map[int][]int{3: {0}}}
-		b := f.tape(nil).Play(planner.DefaultPolicy(), by, false)
+		b := f.tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 		require.Len(t, by.shown[1].Items, 1, name)
 		item := by.shown[1].Items[0]
-		assert.Equal(t, planner.Written, item.Kind)
+		assert.Equal(t, contextgc.KindWritten, item.Kind)
 		assert.Equal(t, "/r/a.go", item.Path)
 		assert.Equal(t, tokens.Claude(text), item.Tokens)
 		assert.Equal(t, c.turns, b.Turns, name)
@@ -38,6 +38,6 @@ func TestArgumentsOfEditsAreItems(t *testing.T) {
 	small.Args = map[string]any{"file_path": "/r/a.go", "content": "short\n"}
 	by := &clearsAt{}
 	f := &Figures{trial: &trial{Bill: billed([]sessions.Step{call, small, call})}}
-	f.tape(nil).Play(planner.DefaultPolicy(), by, false)
+	f.tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 	assert.Empty(t, by.shown[1].Items)
 }

@@ -3,8 +3,6 @@ package contextgc
 import (
 	"fmt"
 	"slices"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // A candidate above deleteScore may be deleted if deleting is allowed. One above stashScore
@@ -25,7 +23,7 @@ type Plan struct {
 	Reason     string      `json:"reason"`
 
 	// BreakEven is the price and the saving of clearing the plan's segments in a prompt cache. Nil: the plan frees nothing.
-	BreakEven *planner.BreakEven `json:"break_even,omitempty"`
+	BreakEven *BreakEven `json:"break_even,omitempty"`
 }
 
 // makePlan selects candidates, highest score first, until target tokens are freed. All are

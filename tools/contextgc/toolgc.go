@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // maxListed is the default number of candidates in a result.
@@ -109,7 +108,7 @@ func allPinned(segments []Segment) bool {
 func (r *Analysis) plan(segments []Segment, target int, allowDelete bool) {
 	plan := makePlan(r.Candidates, target, allowDelete)
 	if plan.Freed > 0 {
-		breakEven := planner.DefaultPrices().BreakEven(plan.Freed, plan.behind(segments))
+		breakEven := DefaultPrices().BreakEven(plan.Freed, plan.behind(segments))
 		plan.BreakEven = &breakEven
 	}
 	r.Plan = &plan

@@ -3,8 +3,6 @@ package contextgc
 import (
 	"crypto/sha256"
 	"time"
-
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 )
 
 // Usage is a session's token usage as reported by the API, with the modelled saving by
@@ -27,7 +25,7 @@ type Usage struct {
 
 // Bill returns the cost of the session's input, in fresh input tokens.
 func (u Usage) Bill() float64 {
-	p := planner.DefaultPrices()
+	p := DefaultPrices()
 	return float64(u.Input) + float64(u.Read)*p.Read + float64(u.Written)*p.Write
 }
 

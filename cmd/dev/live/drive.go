@@ -16,7 +16,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
@@ -37,7 +37,7 @@ type meter struct {
 
 // add returns the tokens that were read from the cache and written to it.
 func (m *meter) add(body []byte) (read, written int) {
-	p := planner.DefaultPrices()
+	p := contextgc.DefaultPrices()
 	text, common := textsIn(body), 0
 	for common < min(len(text), len(m.before)) && text[common] == m.before[common] {
 		common++

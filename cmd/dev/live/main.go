@@ -14,7 +14,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // near is the difference in points of the bill that the comparison allows.
@@ -161,7 +161,7 @@ func replayed(ctx context.Context, file, id, policy string) (e expected, err err
 			hook := f.Outcome(replay.Hook)
 			of, pruned = replay.Both, hook.Gross-hook.Markers
 		}
-		rule := planner.DefaultPolicy()
+		rule := contextgc.DefaultPolicy()
 		rule.Prices = f.PlannerPrices()
 		b := f.Tape(of).WithoutNeeds().Play(rule, rule, false)
 		whole := f.Tape(replay.GC).Play(rule, rule, false).Before // the client sends what is pruned

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // result is what a policy saves in one session.
 type result struct{ saved, reread float64 }
 
 // results plays all sessions.
-func results(all []recorded, p planner.Policy) []result {
+func results(all []recorded, p contextgc.Policy) []result {
 	out := make([]result, len(all))
 	var work sync.WaitGroup
 	for n := range runtime.GOMAXPROCS(0) {
@@ -82,27 +82,27 @@ func score(all []recorded, got []result, in func(recorded) bool) float64 {
 // knob is a constant with the values to try.
 type knob struct {
 	name   string
-	of     func(*planner.Policy) *float64
-	count  func(*planner.Policy) *int // instead of of
+	of     func(*contextgc.Policy) *float64
+	count  func(*contextgc.Policy) *int // instead of of
 	values []float64
 }
 
 // The constants that say what is never cleared are not tried: below today's values the needs that replay sees are no longer all that
 // a model has.
 var knobs = []knob{
-	{name: "MaxLoss", of: func(p *planner.Policy) *float64 { return &p.MaxLoss }, values: []float64{.0025, .005, .0075, .01, .015, .02}},
-	{name: "MaxOnce", of: func(p *planner.Policy) *float64 { return &p.MaxOnce }, values: []float64{.01, .015, .02, .03, .05, 1}},
-	{name: "Ends", of: func(p *planner.Policy) *float64 { return &p.Ends }, values: []float64{.03, .05, .1, .15, .2, .3}},
-	{name: "GoesOn", of: func(p *planner.Policy) *float64 { return &p.GoesOn }, values: []float64{.5, .7, 1, 1.5}},
-	{name: "Deviations", of: func(p *planner.Policy) *float64 { return &p.Deviations }, values: []float64{1, 2, 3, 4}},
-	{name: "MinFreedOf", of: func(p *planner.Policy) *float64 { return &p.MinFreedOf }, values: []float64{.1, .15, .2, .25, .3}},
-	{name: "MinFreed", count: func(p *planner.Policy) *int { return &p.MinFreed }, values: []float64{1500, 3000, 5000}},
-	{name: "MinFreedFree", count: func(p *planner.Policy) *int { return &p.MinFreedFree }, values: []float64{250, 500, 1000, 2000}},
-	{name: "MaxPay", count: func(p *planner.Policy) *int { return &p.MaxPay }, values: []float64{6, 10, 15, 20}},
-	{name: "Horizon", count: func(p *planner.Policy) *int { return &p.Horizon }, values: []float64{40, 60, 100}},
+	{name: "MaxLoss", of: func(p *contextgc.Policy) *float64 { return &p.MaxLoss }, values: []float64{.0025, .005, .0075, .01, .015, .02}},
+	{name: "MaxOnce", of: func(p *contextgc.Policy) *float64 { return &p.MaxOnce }, values: []float64{.01, .015, .02, .03, .05, 1}},
+	{name: "Ends", of: func(p *contextgc.Policy) *float64 { return &p.Ends }, values: []float64{.03, .05, .1, .15, .2, .3}},
+	{name: "GoesOn", of: func(p *contextgc.Policy) *float64 { return &p.GoesOn }, values: []float64{.5, .7, 1, 1.5}},
+	{name: "Deviations", of: func(p *contextgc.Policy) *float64 { return &p.Deviations }, values: []float64{1, 2, 3, 4}},
+	{name: "MinFreedOf", of: func(p *contextgc.Policy) *float64 { return &p.MinFreedOf }, values: []float64{.1, .15, .2, .25, .3}},
+	{name: "MinFreed", count: func(p *contextgc.Policy) *int { return &p.MinFreed }, values: []float64{1500, 3000, 5000}},
+	{name: "MinFreedFree", count: func(p *contextgc.Policy) *int { return &p.MinFreedFree }, values: []float64{250, 500, 1000, 2000}},
+	{name: "MaxPay", count: func(p *contextgc.Policy) *int { return &p.MaxPay }, values: []float64{6, 10, 15, 20}},
+	{name: "Horizon", count: func(p *contextgc.Policy) *int { return &p.Horizon }, values: []float64{40, 60, 100}},
 }
 
-func (k knob) set(p *planner.Policy, v float64) {
+func (k knob) set(p *contextgc.Policy, v float64) {
 	if k.count != nil {
 		*k.count(p) = int(v)
 		return
@@ -110,7 +110,7 @@ func (k knob) set(p *planner.Policy, v float64) {
 	*k.of(p) = v
 }
 
-func (k knob) value(p planner.Policy) float64 {
+func (k knob) value(p contextgc.Policy) float64 {
 	if k.count != nil {
 		return float64(*k.count(&p))
 	}
@@ -123,10 +123,10 @@ const enough = .02
 // chooser remembers what policies save.
 type chooser struct {
 	all   []recorded
-	known map[planner.Policy][]result
+	known map[contextgc.Policy][]result
 }
 
-func (c *chooser) results(p planner.Policy) []result {
+func (c *chooser) results(p contextgc.Policy) []result {
 	if c.known[p] == nil {
 		c.known[p] = results(c.all, p)
 	}
@@ -134,7 +134,7 @@ func (c *chooser) results(p planner.Policy) []result {
 }
 
 // choose improves a policy on some sessions, one constant after the other, as long as that gains enough.
-func (c *chooser) choose(p planner.Policy, in func(recorded) bool) planner.Policy {
+func (c *chooser) choose(p contextgc.Policy, in func(recorded) bool) contextgc.Policy {
 	best := score(c.all, c.results(p), in)
 	for changed := true; changed; {
 		changed = false
@@ -154,10 +154,10 @@ func (c *chooser) choose(p planner.Policy, in func(recorded) bool) planner.Polic
 }
 
 // constants lists the constants that differ from the product's.
-func constants(p planner.Policy) string {
+func constants(p contextgc.Policy) string {
 	var list []string
 	for _, k := range knobs {
-		if v := k.value(p); v != k.value(planner.DefaultPolicy()) {
+		if v := k.value(p); v != k.value(contextgc.DefaultPolicy()) {
 			list = append(list, fmt.Sprintf("%s %g", k.name, v))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // Set a: of a bill of 200, 30 are saved and 4 read again; the rule saves 40, so that 5 points count twice more: 15 - 2 - 10. Set b:
@@ -20,8 +20,8 @@ func TestScoreOnPaper(t *testing.T) {
 
 // A constant is changed where that gains enough on the sessions that count, and nowhere else.
 func TestChoose(t *testing.T) {
-	c := chooser{all: []recorded{{set: "a", bill: 100, tape: replay.Tape{}}, {set: "b", bill: 100}}, known: map[planner.Policy][]result{}}
-	now := planner.DefaultPolicy()
+	c := chooser{all: []recorded{{set: "a", bill: 100, tape: replay.Tape{}}, {set: "b", bill: 100}}, known: map[contextgc.Policy][]result{}}
+	now := contextgc.DefaultPolicy()
 	better := now
 	better.MaxPay = 15
 	for _, k := range knobs {

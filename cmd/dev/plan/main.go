@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 func main() {
@@ -34,12 +34,12 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c := chooser{all, map[planner.Policy][]result{}}
-	now := c.results(planner.DefaultPolicy())
+	c := chooser{all, map[contextgc.Policy][]result{}}
+	now := c.results(contextgc.DefaultPolicy())
 	fmt.Fprintf(out, "constants of today: %+.3f\n%s\n", score(all, now, nil), table(all, now, nil))
 	heldOut := make([]result, len(all))
 	for fold := range folds.Count {
-		chosen := c.choose(planner.DefaultPolicy(), func(r recorded) bool { return r.fold != fold })
+		chosen := c.choose(contextgc.DefaultPolicy(), func(r recorded) bool { return r.fold != fold })
 		fmt.Fprintf(out, "without fold %d: %s\n", fold, constants(chosen))
 		for i, r := range c.results(chosen) {
 			if all[i].fold == fold {
@@ -48,7 +48,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(out, "\nheld out: %+.3f\n%s\n", score(all, heldOut, nil), table(all, heldOut, nil))
-	chosen := c.choose(planner.DefaultPolicy(), nil)
+	chosen := c.choose(contextgc.DefaultPolicy(), nil)
 	best := c.results(chosen)
 	fmt.Fprintf(out, "chosen on all: %+.3f, %s\n%s", score(all, best, nil), constants(chosen), table(all, best, nil))
 	return nil
@@ -59,7 +59,7 @@ type recorded struct {
 	set, id string
 	fold    int
 	bill    float64
-	prices  planner.Prices
+	prices  contextgc.Prices
 	tape    replay.Tape
 	fixed   float64 // what the best fixed rule saves
 }
@@ -80,7 +80,7 @@ func record(ctx context.Context, dir string) (all []recorded, err error) {
 				return err
 			}
 			r := recorded{set: set, id: s.ID, fold: folds.Of(folds.Repository(s.Source, s.ID)), bill: f.Total, prices: f.PlannerPrices(), tape: f.Tape(replay.GC)}
-			b := r.tape.Play(r.policy(planner.DefaultPolicy()), planner.BestFixedRule(), false)
+			b := r.tape.Play(r.policy(contextgc.DefaultPolicy()), contextgc.BestFixedRule(), false)
 			r.fixed = b.Before - b.After
 			mu.Lock()
 			defer mu.Unlock()
@@ -96,7 +96,7 @@ func record(ctx context.Context, dir string) (all []recorded, err error) {
 }
 
 // policy returns a policy at the prices of the session.
-func (r recorded) policy(p planner.Policy) planner.Policy {
+func (r recorded) policy(p contextgc.Policy) contextgc.Policy {
 	p.Prices = r.prices
 	return p
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // clear answers a plugin of a client that asks before the next request. The answer holds the replacements of old results by
@@ -28,7 +28,7 @@ func (s state) clear(ctx context.Context, call agent.Call) []byte {
 	defer records.close()
 	e := &clearing.Engine{
 		Store: store, Index: clearing.Files{Index: recovery.Index{State: s.dir}}, Machine: existing.Machine{Emit: records.emit, Observers: records.observers},
-		Runs: clearing.NewRuns(records.emit, nil, "", s.now), Back: s.wayBack, Policy: planner.DefaultPolicy(), Clears: true, Now: s.now,
+		Runs: clearing.NewRuns(records.emit, nil, "", s.now), Back: s.wayBack, Policy: contextgc.DefaultPolicy(), Clears: true, Now: s.now,
 	}
 	outputs, err := e.Opencode(ctx, call.Folder, call.Session, messages)
 	if err != nil || len(outputs) == 0 {

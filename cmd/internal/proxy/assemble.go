@@ -23,7 +23,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
@@ -72,7 +72,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 	s.health.open = func(ctx context.Context) (*work, error) {
 		return s.openWork(ctx, p, c, o.Store, &clearing.Engine{
 			Machine: existing.Machine{Emit: emit, Observers: append(observers, told.Observers...)},
-			Runs:    s.runs, Back: wayBackOf(p), Policy: planner.DefaultPolicy(),
+			Runs:    s.runs, Back: wayBackOf(p), Policy: contextgc.DefaultPolicy(),
 			Clears: o.Policy != Prune, Prunes: o.Policy != GC, Others: c.OtherTools, Now: time.Now, SyncLog: sync,
 		})
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -300,7 +299,7 @@ func BenchmarkPrepareMegabyte(b *testing.B) {
 	require.NoError(b, err)
 	defer func() { _ = store.Close() }()
 	e := &clearing.Engine{Store: store, Index: clearing.Files{Index: recovery.Index{State: b.TempDir()}}, Runs: clearing.NewRuns(nil, nil, "", time.Now),
-		Policy: planner.DefaultPolicy(), Clears: true, Now: time.Now}
+		Policy: contextgc.DefaultPolicy(), Clears: true, Now: time.Now}
 	body := claudeHistory(125)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {

@@ -29,7 +29,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
@@ -122,7 +121,7 @@ func newRig(t testing.TB, file string, mode Policy) *rig {
 	t.Cleanup(func() { _ = r.trace.Close() })
 	r.runs = clearing.NewRuns(emit, r.trace, "test", r.clock)
 	r.engine = &clearing.Engine{Store: r.store, Index: clearing.Files{Index: recovery.Index{State: t.TempDir()}}, Machine: existing.Machine{Emit: emit, Observers: []states.Observer{r}},
-		Runs: r.runs, Policy: planner.DefaultPolicy(), Clears: mode != Prune, Prunes: mode != GC, Now: r.clock, Hurry: patience}
+		Runs: r.runs, Policy: contextgc.DefaultPolicy(), Clears: mode != Prune, Prunes: mode != GC, Now: r.clock, Hurry: patience}
 	to, err := url.Parse(r.up.URL)
 	require.NoError(t, err)
 	s := newServer(to, r.runs, emit)

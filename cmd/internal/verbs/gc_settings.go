@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // gcTarget is the API or client for which settings are printed.
@@ -42,7 +42,7 @@ For opencode prints a plugin that does what the proxy does, without the proxy.`,
 			}
 			enc := json.NewEncoder(v.p.Stdout)
 			enc.SetIndent("", "  ")
-			return enc.Encode(contextManagement(planner.DefaultPolicy()))
+			return enc.Encode(contextManagement(contextgc.DefaultPolicy()))
 		},
 	}
 	c.Flags().Var(command.Choice(&what, claudeAPI, opencode), "for", "the API or the client")
@@ -73,8 +73,8 @@ type clearToolUses struct {
 
 // contextManagement returns a fixed rule, because the API supports nothing else. When it clears comes from the best
 // fixed rule on recorded sessions; how much it keeps comes from the planner's policy.
-func contextManagement(policy planner.Policy) any {
-	rule := planner.BestFixedRule()
+func contextManagement(policy contextgc.Policy) any {
+	rule := contextgc.BestFixedRule()
 	return map[string]any{"context_management": map[string]any{"edits": []clearToolUses{{
 		Type:         "clear_tool_uses_20250919",
 		Trigger:      tokenAmount{"input_tokens", rule.Above},

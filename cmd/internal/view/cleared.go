@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -43,7 +43,7 @@ func (o opened) proxyEvents() (list []Event) {
 	return list
 }
 
-var prices = planner.DefaultPrices()
+var prices = contextgc.DefaultPrices()
 
 // callAfter returns the first call that ended after a point in time; its prompt is the first that the change is in.
 func (o opened) callAfter(t time.Time) int {

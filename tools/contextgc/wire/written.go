@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/planner"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // The arguments of a call that wrote a file contain long texts, which can be cleared like a result. The call stays: its name, its
@@ -22,7 +22,7 @@ const cleared = "[cleared]"
 
 // wrote records the long texts in a call's arguments, if there are any.
 func (c *Conversation) wrote(id string, u *Use, args span, encoded bool) {
-	if args.to-args.from < planner.MinWritten {
+	if args.to-args.from < contextgc.MinWritten {
 		return // a token has at least one byte
 	}
 	r := &Result{Arguments: true, encoded: encoded, texts: []span{args}, at: args}
@@ -36,7 +36,7 @@ func (c *Conversation) wrote(id string, u *Use, args span, encoded bool) {
 
 // wroteText records arguments that are one text, such as a patch.
 func (c *Conversation) wroteText(id string, u *Use, text span) {
-	if size := text.to - text.from; size >= planner.WrittenBytes {
+	if size := text.to - text.from; size >= contextgc.WrittenBytes {
 		c.piece(id, u, &Result{Arguments: true, whole: true, texts: []span{text}, at: text, Bytes: size})
 	}
 }
@@ -85,7 +85,7 @@ func (c *Conversation) longTexts(r *Result) []longText {
 // longIn appends the long texts in a value.
 func (d *document) longIn(v span, name string, list *[]longText) {
 	switch {
-	case v.to-v.from < planner.WrittenBytes, slices.Contains(kept, name):
+	case v.to-v.from < contextgc.WrittenBytes, slices.Contains(kept, name):
 	case v.isString(d.body):
 		*list = append(*list, longText{name, v})
 	case v.isArray(d.body):

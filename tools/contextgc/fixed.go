@@ -1,19 +1,19 @@
-package planner
+package contextgc
 
-// FixedRule clears all but the latest results once a prompt is large and enough can be
+// fixedRule clears all but the latest results once a prompt is large and enough can be
 // freed. What the model has not seen yet stays. It is the baseline for the planner.
-type FixedRule struct {
+type fixedRule struct {
 	Above int // minimum tokens of the prompt
 	Keep  int // number of latest results to keep
 	Free  int // minimum tokens to free
 }
 
 // BestFixedRule returns the rule with the best result on recorded sessions.
-func BestFixedRule() FixedRule { return FixedRule{Above: 40_000, Keep: 5, Free: 20_000} }
+func BestFixedRule() fixedRule { return fixedRule{Above: 40_000, Keep: 5, Free: 20_000} }
 
 // Decide returns the rule's decision for one prompt, in the form of Policy.Decide.
-func (f FixedRule) Decide(w Window) Decision {
-	var d Decision
+func (f fixedRule) Decide(w Window) ClearingDecision {
+	var d ClearingDecision
 	if w.Tokens <= f.Above {
 		return d
 	}
@@ -24,7 +24,7 @@ func (f FixedRule) Decide(w Window) Decision {
 		}
 	}
 	if d.Freed < f.Free {
-		return Decision{}
+		return ClearingDecision{}
 	}
 	return d
 }

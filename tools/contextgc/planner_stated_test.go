@@ -1,4 +1,4 @@
-package planner
+package contextgc
 
 import (
 	"testing"
@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
-// TestStated ties the planner's numbers to their constants.
-func TestStated(t *testing.T) {
+// TestStatedOfPlanner ties the planner's numbers to their constants.
+func TestStatedOfPlanner(t *testing.T) {
 	page := stated.On(t, "docs/GC.md")
 	p := DefaultPolicy()
 	page.Says("frees at least %s tokens and", "MinFreed", p.MinFreed)

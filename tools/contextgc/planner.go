@@ -1,8 +1,4 @@
-// Package planner decides which old tool results, and which old arguments of edits, to clear from a conversation, and when.
-// Clearing an item invalidates the provider's prompt cache from that point on, so items are cleared where the cache has to be
-// written again anyway, or in batches that soon pay off. The package knows no API and no store: the proxy, the plugins and the
-// replay of recorded sessions share it.
-package planner
+package contextgc
 
 import (
 	"fmt"
@@ -43,8 +39,8 @@ type Window struct {
 	Lost float64 // cost of clearing so far; negative if it has saved more
 }
 
-// Decision lists the items to clear, with the reason.
-type Decision struct {
+// ClearingDecision lists the items to clear, with the reason.
+type ClearingDecision struct {
 	Clear  []int // indices of items, ascending
 	Freed  int   // tokens
 	Behind int   // tokens after the first cleared item that the cache has and that must be written to it again
@@ -94,10 +90,10 @@ func DefaultPolicy() Policy {
 // What follows a cleared item is written to the cache again. So once an item is cleared, every later item is cleared too whose
 // tokens are worth more than the risk that they are needed. Decide tries each item as the first one and returns the best of
 // the safe decisions.
-func (p Policy) Decide(w Window) Decision {
-	plan := batch{Policy: p, Window: w, horizon: p.horizon(w)}
+func (p Policy) Decide(w Window) ClearingDecision {
+	plan := clearingBatch{Policy: p, Window: w, horizon: p.horizon(w)}
 	may := p.may(w)
-	var best Decision
+	var best ClearingDecision
 	bestNet, most := 0.0, 0
 	for _, i := range slices.Backward(may) {
 		most += w.Items[i].freed()
@@ -153,8 +149,8 @@ func (p Policy) may(w Window) []int {
 	return all
 }
 
-// batch is a growing set of items to clear, from the last one to the first.
-type batch struct {
+// clearingBatch is a growing set of items to clear, from the last one to the first.
+type clearingBatch struct {
 	Policy
 	Window
 	horizon float64
@@ -171,7 +167,7 @@ type batch struct {
 }
 
 // add adds an item if clearing it is worth the risk.
-func (b *batch) add(i int) bool {
+func (b *clearingBatch) add(i int) bool {
 	item := b.Items[i]
 	saved := float64(item.freed())
 	price := b.Prices.Read // of the next call
@@ -199,7 +195,7 @@ func (b *batch) add(i int) bool {
 }
 
 // turn returns the cost of a turn in which the model asks for items again.
-func (b *batch) turn() float64 {
+func (b *clearingBatch) turn() float64 {
 	return float64(b.Tokens)*b.Prices.Read + replyTokens*b.Prices.Output
 }
 
@@ -210,8 +206,8 @@ const (
 	maxTurns  = 4
 )
 
-func (b *batch) decision() Decision {
-	d := Decision{Freed: b.freed, Behind: max(0, b.Cached-b.first-b.warm)}
+func (b *clearingBatch) decision() ClearingDecision {
+	d := ClearingDecision{Freed: b.freed, Behind: max(0, b.Cached-b.first-b.warm)}
 	d.BreakEven = b.Prices.BreakEven(d.Freed, d.Behind)
 	return d
 }
@@ -220,7 +216,7 @@ func (b *batch) decision() Decision {
 const mostCalls = 10
 
 // safe reports whether a decision frees enough, soon pays off, and puts little at risk.
-func (b *batch) safe(d Decision) bool {
+func (b *clearingBatch) safe(d ClearingDecision) bool {
 	free := max(b.MinFreed, int(b.MinFreedOf*float64(b.Tokens)))
 	if d.Behind == 0 {
 		free = b.MinFreedFree
@@ -236,7 +232,7 @@ func (b *batch) safe(d Decision) bool {
 }
 
 // why explains a decision in one sentence.
-func (p Policy) why(w Window, may []int, most int, d Decision) string {
+func (p Policy) why(w Window, may []int, most int, d ClearingDecision) string {
 	switch {
 	case len(may) == 0:
 		return fmt.Sprintf("nothing may go: the last %d results, pinned ones and the files in work stay", p.KeepLast)

@@ -1,4 +1,4 @@
-package planner
+package contextgc
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 )
 
 // talk returns a session of n calls after a base prompt; result returns the tool result of each call.
-func talk(n int, result func(call int) Item) *Session {
-	s := NewSession(DefaultPolicy())
+func talk(n int, result func(call int) Item) *Planner {
+	s := NewPlanner(DefaultPolicy())
 	s.Text(20_000)
 	for call := range n {
 		s.Call(nil, s.Sent())
@@ -21,12 +21,12 @@ func talk(n int, result func(call int) Item) *Session {
 }
 
 func logs(tokens int) func(int) Item {
-	return func(int) Item { return Item{Kind: Command, Tokens: tokens, Stub: 25} }
+	return func(int) Item { return Item{Kind: KindCommand, Tokens: tokens, Stub: 25} }
 }
 
 // warm and cold are what the next call meets: all of the last prompt in the cache, or nothing.
-func warm(s *Session) Window { return s.Window(s.Sent()) }
-func cold(s *Session) Window { return s.Window(0) }
+func warm(s *Planner) Window { return s.Window(s.Sent()) }
+func cold(s *Planner) Window { return s.Window(0) }
 
 func TestSmallSessionsAreLeftAlone(t *testing.T) {
 	d := DefaultPolicy().Decide(warm(talk(8, logs(300))))
@@ -65,9 +65,9 @@ func TestAYoungSessionRisksLittle(t *testing.T) {
 	bigAt := func(at int) func(int) Item {
 		return func(call int) Item {
 			if call == at {
-				return Item{Kind: Command, Tokens: 20_000, Stub: 25}
+				return Item{Kind: KindCommand, Tokens: 20_000, Stub: 25}
 			}
-			return Item{Kind: Command, Tokens: 10, Stub: 25}
+			return Item{Kind: KindCommand, Tokens: 10, Stub: 25}
 		}
 	}
 	assert.Empty(t, DefaultPolicy().Decide(warm(talk(4, bigAt(0)))).Clear)
@@ -84,37 +84,37 @@ func TestThePlannerWaitsForAColdCache(t *testing.T) {
 }
 
 func TestWhatStays(t *testing.T) {
-	clears := func(s *Session, item int) bool {
+	clears := func(s *Planner, item int) bool {
 		return slices.Contains(DefaultPolicy().Decide(cold(s)).Clear, item)
 	}
-	files := func(n int) *Session {
+	files := func(n int) *Planner {
 		return talk(n, func(call int) Item {
 			if call == 0 {
-				return Item{Kind: File, Tokens: 4000, Stub: 25, Path: "x.go"}
+				return Item{Kind: KindFile, Tokens: 4000, Stub: 25, Path: "x.go"}
 			}
-			return Item{Kind: Command, Tokens: 2000, Stub: 25}
+			return Item{Kind: KindCommand, Tokens: 2000, Stub: 25}
 		})
 	}
 	assert.True(t, clears(files(30), 0), "a file read long ago goes")
 	edited := files(30)
 	edited.Work("x.go")
 	assert.False(t, clears(edited, 0), "a file in work stays")
-	edited.Add(Item{Kind: File, Tokens: 4000, Stub: 25, Path: "x.go"})
+	edited.Add(Item{Kind: KindFile, Tokens: 4000, Stub: 25, Path: "x.go"})
 	assert.True(t, clears(edited, 0), "a later result shows the file")
 	unseen := talk(10, logs(10))
 	for range 6 {
-		unseen.Add(Item{Kind: Command, Tokens: 9000, Stub: 25})
+		unseen.Add(Item{Kind: KindCommand, Tokens: 9000, Stub: 25})
 	}
 	assert.Empty(t, DefaultPolicy().Decide(cold(unseen)).Clear, "the model has not seen them")
 	again := files(30)
 	again.Call([]int{0}, 0)
 	again.Needed(0)
 	for range 3 {
-		again.Add(Item{Kind: Command, Tokens: 10, Stub: 25})
+		again.Add(Item{Kind: KindCommand, Tokens: 10, Stub: 25})
 		again.Call(nil, again.Sent())
 	}
 	assert.False(t, clears(again, 30), "the model has just asked for it again")
-	pinned := NewSession(DefaultPolicy())
+	pinned := NewPlanner(DefaultPolicy())
 	pinned.Add(Item{Tokens: 9000, Stub: 25, Pinned: true})
 	for range 5 {
 		pinned.Add(Item{Tokens: 9000, Stub: 25})
@@ -139,10 +139,10 @@ func TestFixedRule(t *testing.T) {
 // Clearing costs the rewriting of everything after it, and saves the reading of the cleared
 // tokens.
 func TestBills(t *testing.T) {
-	run := func(clear bool) Bill {
-		s := NewSession(DefaultPolicy())
+	run := func(clear bool) ClearingBill {
+		s := NewPlanner(DefaultPolicy())
 		s.Text(1000)
-		s.Add(Item{Kind: File, Tokens: 10_000, Stub: 25, Path: "a.go"})
+		s.Add(Item{Kind: KindFile, Tokens: 10_000, Stub: 25, Path: "a.go"})
 		s.Text(500)
 		s.Call(nil, s.Sent())
 		if clear {
@@ -164,8 +164,8 @@ func TestBills(t *testing.T) {
 
 // Of two results, 10,000 and 4,000 tokens, the first is cleared. Then a call needs both, and later again.
 func TestANeededResultIsReadAgain(t *testing.T) {
-	s := NewSession(DefaultPolicy())
-	s.Add(Item{Kind: File, Tokens: 10_000, Stub: 25, Path: "a.go"})
+	s := NewPlanner(DefaultPolicy())
+	s.Add(Item{Kind: KindFile, Tokens: 10_000, Stub: 25, Path: "a.go"})
 	s.Add(Item{Tokens: 4_000, Stub: 25})
 	s.Call(nil, s.Sent())
 	s.Call([]int{0}, s.Sent())

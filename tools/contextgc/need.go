@@ -1,4 +1,4 @@
-package planner
+package contextgc
 
 import "math"
 
@@ -7,12 +7,12 @@ type Kind int
 
 // The kinds.
 const (
-	Other   Kind = iota
-	File         // a file, or a part of one
-	Search       // matches, or names of files
-	Command      // the output of a command
-	Edited       // what an edit answered
-	Written      // the arguments of a call that wrote a file
+	KindOther   Kind = iota
+	KindFile         // a file, or a part of one
+	KindSearch       // matches, or names of files
+	KindCommand      // the output of a command
+	KindEdited       // what an edit answered
+	KindWritten      // the arguments of a call that wrote a file
 )
 
 // MinWritten is the number of tokens from which the arguments of a call that wrote a file are an item, and WrittenBytes the
@@ -25,12 +25,12 @@ const (
 // needs are the probabilities that the model needs an item again, by kind: at first, the calls after which a third of that is
 // left, and for ever. They were estimated from the needs that replay finds in recorded sessions, on which age and kind tell most.
 var needs = [...]struct{ first, calls, always float64 }{
-	Other:   {.22, 8, .01},
-	File:    {.42, 16, .01},
-	Search:  {.2, 3, .008},
-	Command: {.07, 4, .006},
-	Edited:  {.2, 14, .01},
-	Written: {.15, 14, .01},
+	KindOther:   {.22, 8, .01},
+	KindFile:    {.42, 16, .01},
+	KindSearch:  {.2, 3, .008},
+	KindCommand: {.07, 4, .006},
+	KindEdited:  {.2, 14, .01},
+	KindWritten: {.15, 14, .01},
 }
 
 // need returns the probability that the model needs an item again. A file is as young as its latest edit.

@@ -1,10 +1,10 @@
-package planner
+package contextgc
 
-// Bill is the cost of a session's input, in fresh input tokens: without clearing (Before)
+// ClearingBill is the cost of a session's input, in fresh input tokens: without clearing (Before)
 // and with clearing (After).
-type Bill struct {
+type ClearingBill struct {
 	Before, After float64
-	Reread        float64 // part of After: the cost of reading again what was cleared too early
+	Reread        float64 // plannedPart of After: the cost of reading again what was cleared too early
 	Clearings     int
 	Free          int // the clearings that broke no cache
 	Cleared       int // number of items
@@ -12,7 +12,7 @@ type Bill struct {
 }
 
 // Change returns the relative change of the bill by clearing; negative means a saving.
-func (b Bill) Change() float64 {
+func (b ClearingBill) Change() float64 {
 	if b.Before == 0 {
 		return 0
 	}
@@ -22,18 +22,18 @@ func (b Bill) Change() float64 {
 // replyTokens is the output with which a model asks for a result again.
 const replyTokens = 150
 
-// Session follows a conversation step by step and computes its bill.
-type Session struct {
+// Planner follows a conversation step by step and computes its bill.
+type Planner struct {
 	Prices Prices // of the next call
 
-	bill Bill
+	bill ClearingBill
 
-	parts  []part // of the prompt, in order
-	items  []int  // indices of the parts that are items
-	window int    // tokens of the prompt, with clearing
-	whole  int    // tokens of the prompt, without clearing
-	sent   int    // tokens of the last call's prompt, with clearing
-	was    int    // the same, without clearing
+	parts  []plannedPart // of the prompt, in order
+	items  []int         // indices of the parts that are items
+	window int           // tokens of the prompt, with clearing
+	whole  int           // tokens of the prompt, without clearing
+	sent   int           // tokens of the last call's prompt, with clearing
+	was    int           // the same, without clearing
 	calls  int
 	cold   int // calls that found no cache
 	edited map[string]int
@@ -41,68 +41,70 @@ type Session struct {
 	turned int         // the last call for which a turn was counted
 }
 
-// part is one part of the prompt.
-type part struct {
+// plannedPart is one part of the prompt.
+type plannedPart struct {
 	tokens int
 	whole  int // tokens without clearing; 0 for what was read again
 	item   Item
 }
 
-// NewSession returns a session without any parts.
-func NewSession(p Policy) *Session {
-	return &Session{Prices: p.Prices, edited: make(map[string]int), again: make(map[int]int), turned: -1}
+// NewPlanner returns a session without any parts.
+func NewPlanner(p Policy) *Planner {
+	return &Planner{Prices: p.Prices, edited: make(map[string]int), again: make(map[int]int), turned: -1}
 }
 
-// Account is the bill of a session so far: a client that compacts its conversation goes on with a new one.
-type Account struct {
-	Bill
+// ClearingAccount is the bill of a session so far: a client that compacts its conversation goes on with a new one.
+type ClearingAccount struct {
+	ClearingBill
 	Calls, Cold int
 }
 
-// Account returns the session's account.
-func (s *Session) Account() Account { return Account{s.bill, s.calls, s.cold} }
+// ClearingAccount returns the session's account.
+func (s *Planner) Account() ClearingAccount { return ClearingAccount{s.bill, s.calls, s.cold} }
 
 // Continue begins a session with the account of what went before.
-func (s *Session) Continue(a Account) { s.bill, s.calls, s.cold = a.Bill, a.Calls, a.Cold }
+func (s *Planner) Continue(a ClearingAccount) {
+	s.bill, s.calls, s.cold = a.ClearingBill, a.Calls, a.Cold
+}
 
-// Bill returns the bill so far.
-func (s *Session) Bill() Bill { return s.bill }
+// ClearingBill returns the bill so far.
+func (s *Planner) Bill() ClearingBill { return s.bill }
 
 // Text adds a part that is never cleared: words, small tool calls, tool definitions.
-func (s *Session) Text(tokens int) { s.add(part{tokens: tokens, whole: tokens}) }
+func (s *Planner) Text(tokens int) { s.add(plannedPart{tokens: tokens, whole: tokens}) }
 
 // Add adds an item and returns its number.
-func (s *Session) Add(item Item) int {
+func (s *Planner) Add(item Item) int {
 	item.Call = s.calls + 1
 	s.items = append(s.items, len(s.parts))
-	s.add(part{tokens: item.Tokens, whole: item.Tokens, item: item})
+	s.add(plannedPart{tokens: item.Tokens, whole: item.Tokens, item: item})
 	return len(s.items) - 1
 }
 
-func (s *Session) add(p part) {
+func (s *Planner) add(p plannedPart) {
 	s.parts = append(s.parts, p)
 	s.window += p.tokens
 	s.whole += p.whole
 }
 
 // Compact empties the prompt.
-func (s *Session) Compact() {
+func (s *Planner) Compact() {
 	s.parts, s.items, s.again = nil, nil, make(map[int]int)
 	s.window, s.whole, s.sent, s.was = 0, 0, 0, 0
 }
 
 // Work records that the model edited a file: its results are kept for a while.
-func (s *Session) Work(path string) {
+func (s *Planner) Work(path string) {
 	if path != "" {
 		s.edited[path] = s.calls
 	}
 }
 
 // Cleared reports whether an item is no longer in the prompt.
-func (s *Session) Cleared(item int) bool { return s.parts[s.items[s.latest(item)]].item.Cleared }
+func (s *Planner) Cleared(item int) bool { return s.parts[s.items[s.latest(item)]].item.Cleared }
 
 // latest returns the number under which an item stands in the prompt: another one if it was read again.
-func (s *Session) latest(item int) int {
+func (s *Planner) latest(item int) int {
 	for again, ok := s.again[item]; ok; again, ok = s.again[item] {
 		item = again
 	}
@@ -111,7 +113,7 @@ func (s *Session) latest(item int) int {
 
 // Needed records that the model needs items, by their numbers. Those that are cleared are read again: their texts stand in
 // the prompt once more, and the model call that lacks any of them costs one more turn.
-func (s *Session) Needed(items ...int) {
+func (s *Planner) Needed(items ...int) {
 	for _, i := range items {
 		i = s.latest(i)
 		if item := s.parts[s.items[i]].item; item.Cleared {
@@ -123,7 +125,7 @@ func (s *Session) Needed(items ...int) {
 
 // AddAgain adds an item that the model asked for because it had been cleared, and returns its number. It would not be there
 // without clearing, nor would the turn with which the model asked.
-func (s *Session) AddAgain(item Item) int {
+func (s *Planner) AddAgain(item Item) int {
 	s.charge()
 	s.bill.Reread += float64(item.Tokens) * s.Prices.Write
 	item.Cleared, item.Again = false, true
@@ -134,7 +136,7 @@ func (s *Session) AddAgain(item Item) int {
 }
 
 // charge bills the turn with which the model asks for cleared items again, once for each model call.
-func (s *Session) charge() {
+func (s *Planner) charge() {
 	if s.turned == s.calls {
 		return
 	}
@@ -157,17 +159,17 @@ func CachedOf(read, prompt int) float64 {
 const smallLoss = 1500
 
 // Shown returns the tokens of the last prompt as it was sent.
-func (s *Session) Shown() int { return s.sent }
+func (s *Planner) Shown() int { return s.sent }
 
 // Sent returns the tokens of the last prompt without clearing, all of which the provider's cache has unless it expired.
-func (s *Session) Sent() int { return s.was }
+func (s *Planner) Sent() int { return s.was }
 
 // Size returns the tokens of the prompt so far without clearing.
-func (s *Session) Size() int { return s.whole }
+func (s *Planner) Size() int { return s.whole }
 
 // Window returns the prompt of the next call, of which the cache still has the given number of tokens, counted without
 // clearing.
-func (s *Session) Window(cached int) Window {
+func (s *Planner) Window(cached int) Window {
 	w := Window{
 		Items: make([]Item, 0, len(s.items)), Tokens: s.window, Call: s.calls + 1, Edited: s.edited,
 		Cached: s.warm(cached), Bill: s.bill.Before, Lost: s.bill.After - s.bill.Before, Cold: s.cold,
@@ -185,7 +187,7 @@ func (s *Session) Window(cached int) Window {
 }
 
 // warm returns how many tokens of the prompt as it was sent, with clearing, the cache still has.
-func (s *Session) warm(cached int) int {
+func (s *Planner) warm(cached int) int {
 	if cached >= s.was {
 		return s.sent
 	}
@@ -204,7 +206,7 @@ func (s *Session) warm(cached int) int {
 
 // Call bills one model call for which the cache still had the given number of tokens, counted without clearing. The items with
 // the given indices were cleared before it.
-func (s *Session) Call(clear []int, cached int) {
+func (s *Planner) Call(clear []int, cached int) {
 	s.calls++
 	if s.was > 0 && 2*cached < s.was {
 		s.cold++
@@ -224,7 +226,7 @@ func (s *Session) Call(clear []int, cached int) {
 }
 
 // clear replaces items by stubs and returns the number of tokens before the first of them.
-func (s *Session) clear(which []int) int {
+func (s *Planner) clear(which []int) int {
 	before := 0
 	for _, p := range s.parts[:s.items[which[0]]] {
 		before += p.tokens
@@ -240,6 +242,6 @@ func (s *Session) clear(which []int) int {
 }
 
 // cost bills a prompt whose first cached tokens are in the cache.
-func (s *Session) cost(cached, tokens int) float64 {
+func (s *Planner) cost(cached, tokens int) float64 {
 	return float64(cached)*s.Prices.Read + float64(tokens-cached)*s.Prices.Write
 }
