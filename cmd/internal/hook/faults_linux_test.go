@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/smalldisk"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
 // bytesRead returns how many bytes this process has read from files so far.
@@ -62,7 +62,7 @@ func TestALongTranscriptIsReadFromItsEnd(t *testing.T) {
 // when there is space.
 func TestAFullDiskCutsNothing(t *testing.T) {
 	w := newWorld(t)
-	dir, fill, free := smalldisk.New(t)
+	dir, fill, free := tooltest.SmallDisk(t)
 	w.state = dir
 	fill()
 	require.Empty(t, w.hook([]string{"claude"}, w.log(failingTests())), "nothing was ever stored")
@@ -90,7 +90,7 @@ func TestAFullDiskCutsNothing(t *testing.T) {
 // written do not change the answer, if only the original can be stored.
 func TestRecordsOnAFullDiskCostNoPruning(t *testing.T) {
 	w := newWorld(t)
-	dir, fill, free := smalldisk.New(t)
+	dir, fill, free := tooltest.SmallDisk(t)
 	w.state = dir
 	state := filepath.Join(dir, "mcp-pruner")
 	require.NoError(t, os.Mkdir(state, 0o700))

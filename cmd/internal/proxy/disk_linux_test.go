@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/smalldisk"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
 // If the disk of the ledger and the trace is full, requests pass through unchanged and the proxy says so.
 // It clears again when there is space, and ends in order in any case.
 func TestAFullDiskStopsNothing(t *testing.T) {
 	up := newUpstream(t)
-	dir, fill, free := smalldisk.New(t)
+	dir, fill, free := tooltest.SmallDisk(t)
 	p := startChild(t, up.URL, filepath.Join(dir, "ledger.db"))
 	p.post(t, claudeHistory(2)) // the ledger and the trace have begun
 	fill()
@@ -42,7 +42,7 @@ func TestAFullDiskStopsNothing(t *testing.T) {
 // A trace that cannot be written costs no clearing.
 func TestAFullDiskOfTheTraceStopsNothing(t *testing.T) {
 	up := newUpstream(t)
-	dir, fill, _ := smalldisk.New(t)
+	dir, fill, _ := tooltest.SmallDisk(t)
 	p := startChild(t, up.URL, filepath.Join(t.TempDir(), "ledger.db"), "MCP_PRUNER_TRACE="+filepath.Join(dir, "trace.jsonl"))
 	fill()
 	p.post(t, claudeHistory(40))

@@ -1,5 +1,4 @@
-// Package smalldisk gives tests a real file system that is small enough to fill.
-package smalldisk
+package tooltest
 
 import (
 	"os"
@@ -12,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// New mounts a file system of 8 MB on dir, and skips the test if the user may not mount one. fill uses up all free
+// SmallDisk gives a test a real file system that is small enough to fill. It mounts 8 MB on dir, and skips the test if the user may not mount one. fill uses up all free
 // space; free makes it available again.
-func New(t *testing.T) (dir string, fill, free func()) {
+func SmallDisk(t *testing.T) (dir string, fill, free func()) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
