@@ -16,8 +16,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/secrets"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/server"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
@@ -45,7 +43,7 @@ var httpTable = sync.OnceValue(func() *fsm.Definition { return fsm.MustCompile(f
 type owned struct {
 	*run
 	options HTTPOptions
-	server  *server.Process // nil until it is started
+	server  *serverProcess // nil until it is started
 
 	connected bool    // the client reported a connection
 	end       *ending // of the server; nil until it has ended
@@ -57,9 +55,9 @@ type owned struct {
 func RunHTTP(ctx context.Context, o HTTPOptions) (Result, error) {
 	o.StartTimeout = cmp.Or(o.StartTimeout, ownedStartTimeout)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, ownedStopTimeout)
-	o.HealthEvery = cmp.Or(o.HealthEvery, server.HealthEvery)
-	o.MaxFailures = cmp.Or(o.MaxFailures, server.MaxFailures)
-	o.SilentFor = cmp.Or(o.SilentFor, server.SilentFor)
+	o.HealthEvery = cmp.Or(o.HealthEvery, healthEvery)
+	o.MaxFailures = cmp.Or(o.MaxFailures, maxHealthFailures)
+	o.SilentFor = cmp.Or(o.SilentFor, healthSilentFor)
 	h := &owned{run: newRun(o.Options), options: o}
 	defer func() { h.secrets.Remove() }()
 	result, err := h.drive(ctx, httpTable(), map[fsm.State]handler{
@@ -129,7 +127,7 @@ func (h *owned) spawn() error {
 	if err != nil {
 		return err
 	}
-	h.server, err = server.Start(h.Keeper, command, env, h.Settings.Root, h.options.ServerLog)
+	h.server, err = startServer(h.Keeper, command, env, h.Settings.Root, h.options.ServerLog)
 	return err
 }
 
@@ -137,17 +135,17 @@ func (h *owned) spawn() error {
 // the machine could use its tools. A server that is not this program ignores the token.
 func (h *owned) guard(env []string) ([]string, error) {
 	var err error
-	if h.secrets, err = secrets.New(); err != nil {
+	if h.secrets, err = newSecretFolder(); err != nil {
 		return nil, err
 	}
-	return append(env, secrets.FileVariable+"="+h.secrets.TokenFile()), nil
+	return append(env, tokenFileVariable+"="+h.secrets.TokenFile()), nil
 }
 
 // await waits until the server is healthy, or cannot become healthy.
 func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
 	timeout := time.NewTimer(h.options.StartTimeout)
 	defer timeout.Stop()
-	probes := server.NewProber(startingEvery, h.server, h.options.StartTimeout)
+	probes := newHealthProber(startingEvery, h.server, h.options.StartTimeout)
 	defer probes.Stop()
 	for {
 		select {
@@ -197,12 +195,12 @@ func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Fact
 // altogether or for this client only.
 func (h *owned) watch(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	host, port := h.server.Address()
-	entry := inject.Server{URL: server.URL(host, port) + "/mcp"}
+	entry := inject.Server{URL: serverURL(host, port) + "/mcp"}
 	if h.secrets != nil {
 		entry.Token = h.secrets.Token
 	}
 	h.phase = h.launch(ctx, inject.Servers{inject.ServerName: entry})
-	probes := server.NewProber(h.options.HealthEvery, h.server, h.options.SilentFor)
+	probes := newHealthProber(h.options.HealthEvery, h.server, h.options.SilentFor)
 	defer probes.Stop()
 	for {
 		select {

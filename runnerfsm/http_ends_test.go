@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/server"
 )
 
 // TestEndedServerEnded: a server that is gone was not killed, even if the run is
@@ -20,7 +19,7 @@ func TestEndedServerEnded(t *testing.T) {
 	for range 50 {
 		signals := make(chan os.Signal, 1)
 		signals <- syscall.SIGINT
-		h := &owned{run: newRun(Options{Provider: provider.Claude{}, Signals: signals}), server: &server.Process{Exited: exited}}
+		h := &owned{run: newRun(Options{Provider: provider.Claude{}, Signals: signals}), server: &serverProcess{Exited: exited}}
 		h.options.ShutdownTimeout = time.Minute
 		assert.True(t, h.ends())
 	}

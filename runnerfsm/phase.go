@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/stream"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
@@ -97,11 +96,11 @@ func (r *run) start(p *phase, servers inject.Servers) (*keeper.Kept, error) {
 // the client finds it closed, as it would without the runner. Messages that cannot be
 // passed on are read nevertheless.
 func (r *run) read(cmd *exec.Cmd, reader provider.Reader) {
-	stdout := &stream.Tap{Lines: stream.Lines{Take: reader.Stdout}, Failed: r.answer.Failed, Ended: reader.End}
+	stdout := &clientTap{lineWriter: lineWriter{Take: reader.Stdout}, Failed: r.answer.Failed, Ended: reader.End}
 	if reader.Raw() {
 		stdout.Through = &r.answer
 	}
-	stderr := &stream.Tap{Lines: stream.Lines{Take: reader.Stderr}, Through: r.Stderr}
+	stderr := &clientTap{lineWriter: lineWriter{Take: reader.Stderr}, Through: r.Stderr}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 }
 

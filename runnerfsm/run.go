@@ -20,8 +20,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/secrets"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/stream"
 )
 
 // Options configure one run.
@@ -57,13 +55,13 @@ var table = sync.OnceValue(func() *fsm.Definition { return fsm.MustCompile(fsm.R
 
 type run struct {
 	Options
-	input       *stream.Input
-	answer      stream.Output   // Stdout, as it is left to a reader
-	wanted      bool            // servers were meant to be injected
-	shell       bool            // the server's bash is offered
-	secrets     *secrets.Folder // of a run over HTTP whose server requires a token
-	handedOver  []string        // variables moved from the server's entry to the environment
-	phase       *phase          // the latest launch; nil before the first
+	input       *clientInput
+	answer      clientOutput  // Stdout, as it is left to a reader
+	wanted      bool          // servers were meant to be injected
+	shell       bool          // the server's bash is offered
+	secrets     *secretFolder // of a run over HTTP whose server requires a token
+	handedOver  []string      // variables moved from the server's entry to the environment
+	phase       *phase        // the latest launch; nil before the first
 	live        sync.WaitGroup
 	interrupted atomic.Int32 // signal that ended the run; 0: none
 }
@@ -92,7 +90,7 @@ func newRun(o Options) *run {
 	if !shell {
 		o.Settings = o.Settings.WithoutShell()
 	}
-	return &run{Options: o, shell: shell, input: stream.NewInput(o.Stdin), answer: stream.Output{W: o.Stdout}}
+	return &run{Options: o, shell: shell, input: newClientInput(o.Stdin), answer: clientOutput{W: o.Stdout}}
 }
 
 // drive takes a run through its machine.

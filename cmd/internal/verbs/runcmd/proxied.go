@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/redirect"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/secrets"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
@@ -61,7 +60,7 @@ func (r *request) proxyFor(ctx context.Context, p command.Process, o *runnerfsm.
 		return nil, err
 	}
 	warnOfStrangers(ctx, p, plan, o.Notes)
-	folder, err := secrets.New()
+	folder, err := runnerfsm.newSecretFolder()
 	if err != nil {
 		return nil, fmt.Errorf("a folder for the run's secrets: %w", err)
 	}

@@ -1,4 +1,4 @@
-package stream
+package runnerfsm
 
 import (
 	"io"
@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Input is the run's standard input. A client that is started a second time receives the
-// Input of the first launch again. The source is read only when a launch asks for more, by
+// clientInput is the run's standard input. A client that is started a second time receives the
+// clientInput of the first launch again. The source is read only when a launch asks for more, by
 // a goroutine that nothing waits for: reading from an idle pipe may never return.
-type Input struct {
+type clientInput struct {
 	source io.Reader
 	file   *os.File // set when source is a file that can be read again
 	start  int64    // offset at which reading begins
@@ -24,11 +24,11 @@ type Input struct {
 	launch  int // number of the current launch
 }
 
-// NewInput returns nil if there is no input to read: no source, or a terminal. A client
+// newClientInput returns nil if there is no input to read: no source, or a terminal. A client
 // without a screen has no use for a terminal, and a process group in the background must
 // not read it.
-func NewInput(source io.Reader) *Input {
-	in := &Input{source: source, keep: true}
+func newClientInput(source io.Reader) *clientInput {
+	in := &clientInput{source: source, keep: true}
 	in.changed.L = &in.mu
 	file, ok := source.(*os.File)
 	if !ok {
@@ -50,7 +50,7 @@ func NewInput(source io.Reader) *Input {
 
 // Open returns the input of one launch of the client, from the beginning. It ends when the
 // next one is opened.
-func (in *Input) Open(last bool) io.Reader {
+func (in *clientInput) Open(last bool) io.Reader {
 	switch {
 	case in == nil:
 		return nil
@@ -67,7 +67,7 @@ func (in *Input) Open(last bool) io.Reader {
 }
 
 // End ends the input of the current launch, even during a read.
-func (in *Input) End() {
+func (in *clientInput) End() {
 	if in == nil {
 		return
 	}
@@ -78,7 +78,7 @@ func (in *Input) End() {
 }
 
 // Forget stops keeping the data, because there will be no second launch.
-func (in *Input) Forget() {
+func (in *clientInput) Forget() {
 	if in == nil {
 		return
 	}
@@ -89,14 +89,14 @@ func (in *Input) Forget() {
 }
 
 // trim drops the data that was read, once it is no longer kept.
-func (in *Input) trim() {
+func (in *clientInput) trim() {
 	if !in.keep {
 		in.kept, in.at = in.kept[in.at:], 0
 	}
 }
 
 // fill reads the source once.
-func (in *Input) fill() {
+func (in *clientInput) fill() {
 	buffer := make([]byte, 32<<10)
 	n, err := in.source.Read(buffer)
 	in.mu.Lock()
@@ -108,7 +108,7 @@ func (in *Input) fill() {
 
 // launchInput is the input as one launch reads it.
 type launchInput struct {
-	*Input
+	*clientInput
 	number int
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package secrets
+package runnerfsm
 
 import (
 	"io/fs"

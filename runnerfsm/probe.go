@@ -1,4 +1,4 @@
-package server
+package runnerfsm
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 // What a run does unless it is told otherwise: a server that refuses, breaks off or fails this many checks in a row is
 // unreachable, and one that answers nothing for this time. A server that is only busy answers within it.
 const (
-	HealthEvery = time.Second
-	MaxFailures = 3
-	SilentFor   = 30 * time.Second
+	healthEvery       = time.Second
+	maxHealthFailures = 3
+	healthSilentFor   = 30 * time.Second
 )
 
-// Prober checks a server's health repeatedly, with one request at a time. A request is given
+// healthProber checks a server's health repeatedly, with one request at a time. A request is given
 // a long time, because a server under load is slow to answer and yet serves its client.
-type Prober struct {
-	server   *Process
+type healthProber struct {
+	server   *serverProcess
 	within   time.Duration // time for one request
 	ticker   *time.Ticker
 	Result   chan error
@@ -26,24 +26,24 @@ type Prober struct {
 	Failures int                // consecutive failures
 }
 
-// NewProber returns a prober that is to be started at every tick. within is the time for one request.
-func NewProber(every time.Duration, s *Process, within time.Duration) *Prober {
-	return &Prober{server: s, within: within, ticker: time.NewTicker(every), Result: make(chan error, 1)}
+// newHealthProber returns a prober that is to be started at every tick. within is the time for one request.
+func newHealthProber(every time.Duration, s *serverProcess, within time.Duration) *healthProber {
+	return &healthProber{server: s, within: within, ticker: time.NewTicker(every), Result: make(chan error, 1)}
 }
 
 // Tick says when the next check is due.
-func (p *Prober) Tick() <-chan time.Time { return p.ticker.C }
+func (p *healthProber) Tick() <-chan time.Time { return p.ticker.C }
 
 // Stop ends the checks. The result of one in progress is dropped.
-func (p *Prober) Stop() {
+func (p *healthProber) Stop() {
 	p.ticker.Stop()
 	if p.cancel != nil {
 		p.cancel()
 	}
 }
 
-// Start starts a check, unless one is in progress.
-func (p *Prober) Start(ctx context.Context) {
+// startServer starts a check, unless one is in progress.
+func (p *healthProber) Start(ctx context.Context) {
 	if p.cancel != nil {
 		return
 	}
@@ -62,7 +62,7 @@ func (p *Prober) Start(ctx context.Context) {
 var errSilent = errors.New("no answer to /healthz")
 
 // Take takes the result of a check and counts consecutive failures.
-func (p *Prober) Take(err error) {
+func (p *healthProber) Take(err error) {
 	p.cancel()
 	p.cancel = nil
 	p.Failures++
@@ -73,6 +73,6 @@ func (p *Prober) Take(err error) {
 
 // Lost reports whether the server is unreachable by the last Result: the check had no answer
 // in its time, or it was one failure too many.
-func (p *Prober) Lost(err error, maxFailures int) bool {
+func (p *healthProber) Lost(err error, maxFailures int) bool {
 	return errors.Is(err, errSilent) || p.Failures >= maxFailures
 }

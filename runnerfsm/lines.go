@@ -1,5 +1,4 @@
-// Package stream reads a client's input and output as they pass through.
-package stream
+package runnerfsm
 
 import (
 	"bytes"
@@ -7,19 +6,19 @@ import (
 	"sync"
 )
 
-// maxLine is the maximum length of a line that is parsed, in bytes. Clients put whole
+// maxClientLine is the maximum length of a line that is parsed, in bytes. Clients put whole
 // results on one line. Longer lines are passed through but not parsed.
-const maxLine = 64 << 20
+const maxClientLine = 64 << 20
 
-// Lines calls a function with every complete line written to it, without its newline.
-type Lines struct {
+// lineWriter calls a function with every complete line written to it, without its newline.
+type lineWriter struct {
 	Take    func(line []byte)
 	partial []byte
 	skip    bool // the line was too long: drop the rest of it too
 }
 
 // Write implements io.Writer.
-func (l *Lines) Write(p []byte) (int, error) {
+func (l *lineWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
 		line, rest, complete := bytes.Cut(p, []byte("\n"))
@@ -33,15 +32,15 @@ func (l *Lines) Write(p []byte) (int, error) {
 }
 
 // keep stores the beginning of a line.
-func (l *Lines) keep(p []byte) {
-	if l.skip || len(l.partial)+len(p) > maxLine {
+func (l *lineWriter) keep(p []byte) {
+	if l.skip || len(l.partial)+len(p) > maxClientLine {
 		l.partial, l.skip = nil, true
 		return
 	}
 	l.partial = append(l.partial, p...)
 }
 
-func (l *Lines) complete(line []byte) {
+func (l *lineWriter) complete(line []byte) {
 	l.keep(line)
 	if !l.skip {
 		l.Take(l.partial)
@@ -50,43 +49,43 @@ func (l *Lines) complete(line []byte) {
 }
 
 // End passes on a last line without a newline.
-func (l *Lines) End() {
+func (l *lineWriter) End() {
 	if len(l.partial) > 0 {
 		l.complete(nil)
 	}
 }
 
-// Tap reads the lines of the data passed through it.
-type Tap struct {
-	Lines
+// clientTap reads the lines of the data passed through it.
+type clientTap struct {
+	lineWriter
 	Through io.Writer    // nil: the data is not passed on
 	Failed  func() error // reason to accept no more data; nil: there is never one
 	Ended   func()       // nil: not called
 }
 
 // End passes on a last line, and reports the end.
-func (t *Tap) End() {
-	t.Lines.End()
+func (t *clientTap) End() {
+	t.lineWriter.End()
 	if t.Ended != nil {
 		t.Ended()
 	}
 }
 
 // Write implements io.Writer.
-func (t *Tap) Write(p []byte) (int, error) {
+func (t *clientTap) Write(p []byte) (int, error) {
 	if t.Through != nil {
 		_, _ = t.Through.Write(p)
 	}
-	n, err := t.Lines.Write(p)
+	n, err := t.lineWriter.Write(p)
 	if t.Failed != nil {
 		err = t.Failed()
 	}
 	return n, err
 }
 
-// Output is a writer that remembers its failure, for callers that cannot report it. After a
+// clientOutput is a writer that remembers its failure, for callers that cannot report it. After a
 // failure it writes nothing more: a gap would be worse than an early end.
-type Output struct {
+type clientOutput struct {
 	W io.Writer
 
 	mu  sync.Mutex
@@ -94,7 +93,7 @@ type Output struct {
 }
 
 // Write implements io.Writer.
-func (o *Output) Write(p []byte) (int, error) {
+func (o *clientOutput) Write(p []byte) (int, error) {
 	if err := o.Failed(); err != nil {
 		return 0, err
 	}
@@ -106,7 +105,7 @@ func (o *Output) Write(p []byte) (int, error) {
 }
 
 // Failed returns the failure of a write.
-func (o *Output) Failed() error {
+func (o *clientOutput) Failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err

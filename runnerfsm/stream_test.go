@@ -1,4 +1,4 @@
-package stream
+package runnerfsm
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func TestLines(t *testing.T) {
 		"at once": strings.NewReader(text), "byte by byte": iotest.OneByteReader(strings.NewReader(text)),
 	} {
 		var got []string
-		l := &Lines{Take: func(line []byte) { got = append(got, string(line)) }}
+		l := &lineWriter{Take: func(line []byte) { got = append(got, string(line)) }}
 		_, err := io.Copy(l, chunked)
 		require.NoError(t, err)
 		l.End()
@@ -32,8 +32,8 @@ func TestLines(t *testing.T) {
 // TestLinesTooLong: a line above the limit is dropped whole, the next one is read.
 func TestLinesTooLong(t *testing.T) {
 	var got []string
-	l := &Lines{Take: func(line []byte) { got = append(got, string(line)) }}
-	half := bytes.Repeat([]byte("x"), maxLine/2+1)
+	l := &lineWriter{Take: func(line []byte) { got = append(got, string(line)) }}
+	half := bytes.Repeat([]byte("x"), maxClientLine/2+1)
 	for _, p := range [][]byte{half, half, half, []byte("tail\nnext\n")} {
 		_, _ = l.Write(p)
 	}
@@ -51,7 +51,7 @@ func TestInputAgain(t *testing.T) {
 	_, err = file.Seek(8, io.SeekStart)
 	require.NoError(t, err)
 	for name, source := range map[string]io.Reader{"file": file, "stream": strings.NewReader("one two")} {
-		in := NewInput(source)
+		in := newClientInput(source)
 		_, err := io.CopyN(io.Discard, in.Open(false), 3)
 		require.NoError(t, err)
 		all, err := io.ReadAll(in.Open(true))
@@ -62,7 +62,7 @@ func TestInputAgain(t *testing.T) {
 }
 
 func TestInputForgets(t *testing.T) {
-	in := NewInput(strings.NewReader("one two"))
+	in := newClientInput(strings.NewReader("one two"))
 	_, _ = io.CopyN(io.Discard, in.Open(false), 3)
 	in.Forget()
 	assert.Equal(t, " two", string(in.kept))
@@ -77,9 +77,9 @@ func TestInputNotRead(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer null.Close()
-	assert.Nil(t, NewInput(null).Open(true))
-	assert.Nil(t, NewInput(nil).Open(true))
-	NewInput(nil).Forget()
-	_, err = io.ReadAll(NewInput(iotest.ErrReader(errors.New("broken"))).Open(false))
+	assert.Nil(t, newClientInput(null).Open(true))
+	assert.Nil(t, newClientInput(nil).Open(true))
+	newClientInput(nil).Forget()
+	_, err = io.ReadAll(newClientInput(iotest.ErrReader(errors.New("broken"))).Open(false))
 	assert.EqualError(t, err, "broken")
 }

@@ -1,5 +1,4 @@
-// Package secrets keeps what the server and the client of one run must not show to other users of the machine.
-package secrets
+package runnerfsm
 
 import (
 	"crypto/rand"
@@ -11,42 +10,42 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
-// Folder is a directory for one run that only its user can read. It holds the secrets that
+// secretFolder is a directory for one run that only its user can read. It holds the secrets that
 // the run's server and client need.
-type Folder struct {
+type secretFolder struct {
 	Dir   string
 	Token string // sent with every request to the server
 }
 
-// FileVariable names the file from which the server reads the token.
-const FileVariable = "MCP_PRUNER_TOKEN_FILE"
+// tokenFileVariable names the file from which the server reads the token.
+const tokenFileVariable = "MCP_PRUNER_TOKEN_FILE"
 
-// New makes the directory, and removes those that killed runs left.
-func New() (*Folder, error) {
-	sweep(os.TempDir())
+// newSecretFolder makes the directory, and removes those that killed runs left.
+func newSecretFolder() (*secretFolder, error) {
+	sweepSecrets(os.TempDir())
 	dir, err := os.MkdirTemp("", keeper.SecretsPrefix) // created for its owner only
 	if err != nil {
 		return nil, err
 	}
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
-	s := &Folder{Dir: dir, Token: hex.EncodeToString(b[:])}
+	s := &secretFolder{Dir: dir, Token: hex.EncodeToString(b[:])}
 	return s, errors.Join(s.own(), s.write(s.TokenFile(), s.Token+"\n"))
 }
 
 // TokenFile returns the path of the file with the token.
-func (s *Folder) TokenFile() string { return filepath.Join(s.Dir, "token") }
+func (s *secretFolder) TokenFile() string { return filepath.Join(s.Dir, "token") }
 
 // Config writes the record of servers, which is JSON, to a file for a client that takes one.
-func (s *Folder) Config(servers string) (path string, err error) {
+func (s *secretFolder) Config(servers string) (path string, err error) {
 	path = filepath.Join(s.Dir, "mcp.json")
 	return path, s.write(path, servers+"\n")
 }
 
-func (s *Folder) write(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
+func (s *secretFolder) write(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 
 // Remove deletes the directory. Every reader has read its file by then.
-func (s *Folder) Remove() {
+func (s *secretFolder) Remove() {
 	if s != nil {
 		_ = os.RemoveAll(s.Dir)
 	}

@@ -1,4 +1,4 @@
-package secrets
+package runnerfsm
 
 import "io/fs"
 

@@ -1,5 +1,4 @@
-// Package server runs the process of a server over HTTP that a run owns, and checks its health.
-package server
+package runnerfsm
 
 import (
 	"context"
@@ -15,13 +14,12 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/stream"
 )
 
-// Process is an HTTP server that a run has started and must end.
-type Process struct {
+// serverProcess is an HTTP server that a run has started and must end.
+type serverProcess struct {
 	kept   *keeper.Kept
-	output *stream.Lines
+	output *lineWriter
 	log    io.Writer     // receives the server's output; nil: it is dropped
 	Exited chan struct{} // closed when the server and all processes it started have ended
 	Code   int           // exit code, valid once exited is closed
@@ -33,14 +31,14 @@ type Process struct {
 	last string // the last line it printed
 }
 
-// Start starts the server under a keeper without a grace period of its own: the
+// startServer starts the server under a keeper without a grace period of its own: the
 // caller decides how long the server may take to end.
-func Start(self, command, env []string, dir string, log io.Writer) (*Process, error) {
+func startServer(self, command, env []string, dir string, log io.Writer) (*serverProcess, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Dir = env, dir
-	s := &Process{log: log, Exited: make(chan struct{})}
+	s := &serverProcess{log: log, Exited: make(chan struct{})}
 	s.probe.Transport = &http.Transport{DisableKeepAlives: true} // and no proxy
-	s.output = &stream.Lines{Take: s.read}
+	s.output = &lineWriter{Take: s.read}
 	cmd.Stdout, cmd.Stderr = s.output, s.output
 	kept, err := keeper.Start(append(append([]string{}, self...), keeper.Grace(24*time.Hour)), cmd)
 	if err != nil {
@@ -55,7 +53,7 @@ func Start(self, command, env []string, dir string, log io.Writer) (*Process, er
 }
 
 // read reads a line of the server's output. One of the lines reports the listening address.
-func (s *Process) read(line []byte) {
+func (s *serverProcess) read(line []byte) {
 	if s.log != nil {
 		_, _ = s.log.Write(append(append([]byte{}, line...), '\n')) // a failing log does not stop the server
 	}
@@ -80,19 +78,19 @@ func (s *Process) read(line []byte) {
 }
 
 // Address returns the listening address; the port is 0 until the server reported it.
-func (s *Process) Address() (host string, port int) {
+func (s *serverProcess) Address() (host string, port int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.host, s.port
 }
 
 // Health checks the health of the server, until the context is done.
-func (s *Process) Health(ctx context.Context) error {
+func (s *serverProcess) Health(ctx context.Context) error {
 	host, port := s.Address()
 	if port == 0 {
 		return fmt.Errorf("it did not say where it listens")
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, URL(host, port)+"/healthz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, serverURL(host, port)+"/healthz", nil)
 	if err != nil {
 		return err
 	}
@@ -112,10 +110,10 @@ func (s *Process) Health(ctx context.Context) error {
 }
 
 // Gone reports whether the server has ended.
-func (s *Process) Gone() bool { return s.GoneWithin(0) }
+func (s *serverProcess) Gone() bool { return s.GoneWithin(0) }
 
 // GoneWithin reports whether the server ends within d.
-func (s *Process) GoneWithin(d time.Duration) bool {
+func (s *serverProcess) GoneWithin(d time.Duration) bool {
 	select {
 	case <-s.Exited:
 		return true
@@ -133,14 +131,14 @@ func (s *Process) GoneWithin(d time.Duration) bool {
 }
 
 // AskToEnd asks the server to end.
-func (s *Process) AskToEnd() {
+func (s *serverProcess) AskToEnd() {
 	if !s.Gone() {
 		s.kept.Signal(syscall.SIGTERM)
 	}
 }
 
 // Kill ends the server with all it started.
-func (s *Process) Kill() {
+func (s *serverProcess) Kill() {
 	if !s.Gone() {
 		s.kept.Kill()
 	}
@@ -148,7 +146,7 @@ func (s *Process) Kill() {
 }
 
 // Ending returns the signal that ended the server or, if there was none, its exit code.
-func (s *Process) Ending() (signal string, code int) {
+func (s *serverProcess) Ending() (signal string, code int) {
 	n := s.Code - 128
 	if n <= 0 {
 		return "", s.Code
@@ -164,13 +162,13 @@ var signalNames = map[syscall.Signal]string{
 	syscall.SIGKILL: "SIGKILL", syscall.SIGSEGV: "SIGSEGV", syscall.SIGTERM: "SIGTERM",
 }
 
-// URL is the server's address without a path.
-func URL(host string, port int) string {
+// serverURL is the server's address without a path.
+func serverURL(host string, port int) string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(port))
 }
 
 // LastWords returns the last line that the server printed.
-func (s *Process) LastWords() string {
+func (s *serverProcess) LastWords() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last

@@ -1,4 +1,4 @@
-package server
+package runnerfsm
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func TestUnreachable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &Process{host: "127.0.0.1", port: 1}
+				s := &serverProcess{host: "127.0.0.1", port: 1}
 				s.probe.Transport = &c.answers
 				lost, err := watched(t.Context(), s, 10*time.Minute)
 				assert.Equal(t, c.lost, lost)
@@ -78,9 +78,9 @@ func TestUnreachable(t *testing.T) {
 }
 
 // watched checks a server for a time, and returns when it was lost and why.
-func watched(ctx context.Context, s *Process, atMost time.Duration) (time.Duration, error) {
+func watched(ctx context.Context, s *serverProcess, atMost time.Duration) (time.Duration, error) {
 	began, end := time.Now(), time.After(atMost)
-	probes := NewProber(HealthEvery, s, SilentFor)
+	probes := newHealthProber(healthEvery, s, healthSilentFor)
 	defer probes.Stop()
 	for {
 		select {
@@ -89,7 +89,7 @@ func watched(ctx context.Context, s *Process, atMost time.Duration) (time.Durati
 		case <-probes.Tick():
 			probes.Start(ctx)
 		case err := <-probes.Result:
-			if probes.Take(err); probes.Lost(err, MaxFailures) {
+			if probes.Take(err); probes.Lost(err, maxHealthFailures) {
 				return time.Since(began), err
 			}
 		}

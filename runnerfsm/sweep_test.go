@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package secrets
+package runnerfsm
 
 import (
 	"fmt"
@@ -19,9 +19,9 @@ import (
 func TestSecretsOfRunsThatAreGoneAreSwept(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	alive, err := New()
+	alive, err := newSecretFolder()
 	require.NoError(t, err)
-	owner, err := os.ReadFile(filepath.Join(alive.Dir, ownerFile))
+	owner, err := os.ReadFile(filepath.Join(alive.Dir, secretOwnerFile))
 	require.NoError(t, err)
 
 	ended := exec.Command("true")
@@ -31,7 +31,7 @@ func TestSecretsOfRunsThatAreGoneAreSwept(t *testing.T) {
 		require.NoError(t, os.Mkdir(dir, 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "token"), []byte("secret"), 0o600))
 		if owner != "" {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, ownerFile), []byte(owner), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, secretOwnerFile), []byte(owner), 0o600))
 		}
 		return dir
 	}
@@ -45,7 +45,7 @@ func TestSecretsOfRunsThatAreGoneAreSwept(t *testing.T) {
 	link := filepath.Join(tmp, keeper.SecretsPrefix+"link")
 	require.NoError(t, os.Symlink(elsewhere, link))
 
-	next, err := New()
+	next, err := newSecretFolder()
 	require.NoError(t, err)
 	for _, dir := range []string{gone, reused} {
 		assert.NoDirExists(t, dir)
