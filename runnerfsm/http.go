@@ -135,7 +135,7 @@ func (h *owned) spawn() error {
 // the machine could use its tools. A server that is not this program ignores the token.
 func (h *owned) guard(env []string) ([]string, error) {
 	var err error
-	if h.secrets, err = newSecretFolder(); err != nil {
+	if h.secrets, err = NewSecretFolder(); err != nil {
 		return nil, err
 	}
 	return append(env, tokenFileVariable+"="+h.secrets.TokenFile()), nil

@@ -59,7 +59,7 @@ type run struct {
 	answer      clientOutput  // Stdout, as it is left to a reader
 	wanted      bool          // servers were meant to be injected
 	shell       bool          // the server's bash is offered
-	secrets     *secretFolder // of a run over HTTP whose server requires a token
+	secrets     *SecretFolder // of a run over HTTP whose server requires a token
 	handedOver  []string      // variables moved from the server's entry to the environment
 	phase       *phase        // the latest launch; nil before the first
 	live        sync.WaitGroup

@@ -10,9 +10,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 )
 
-// secretFolder is a directory for one run that only its user can read. It holds the secrets that
+// SecretFolder is a directory for one run that only its user can read. It holds the secrets that
 // the run's server and client need.
-type secretFolder struct {
+type SecretFolder struct {
 	Dir   string
 	Token string // sent with every request to the server
 }
@@ -20,8 +20,8 @@ type secretFolder struct {
 // tokenFileVariable names the file from which the server reads the token.
 const tokenFileVariable = "MCP_PRUNER_TOKEN_FILE"
 
-// newSecretFolder makes the directory, and removes those that killed runs left.
-func newSecretFolder() (*secretFolder, error) {
+// NewSecretFolder makes the directory, and removes those that killed runs left.
+func NewSecretFolder() (*SecretFolder, error) {
 	sweepSecrets(os.TempDir())
 	dir, err := os.MkdirTemp("", keeper.SecretsPrefix) // created for its owner only
 	if err != nil {
@@ -29,23 +29,23 @@ func newSecretFolder() (*secretFolder, error) {
 	}
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
-	s := &secretFolder{Dir: dir, Token: hex.EncodeToString(b[:])}
+	s := &SecretFolder{Dir: dir, Token: hex.EncodeToString(b[:])}
 	return s, errors.Join(s.own(), s.write(s.TokenFile(), s.Token+"\n"))
 }
 
 // TokenFile returns the path of the file with the token.
-func (s *secretFolder) TokenFile() string { return filepath.Join(s.Dir, "token") }
+func (s *SecretFolder) TokenFile() string { return filepath.Join(s.Dir, "token") }
 
 // Config writes the record of servers, which is JSON, to a file for a client that takes one.
-func (s *secretFolder) Config(servers string) (path string, err error) {
+func (s *SecretFolder) Config(servers string) (path string, err error) {
 	path = filepath.Join(s.Dir, "mcp.json")
 	return path, s.write(path, servers+"\n")
 }
 
-func (s *secretFolder) write(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
+func (s *SecretFolder) write(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 
 // Remove deletes the directory. Every reader has read its file by then.
-func (s *secretFolder) Remove() {
+func (s *SecretFolder) Remove() {
 	if s != nil {
 		_ = os.RemoveAll(s.Dir)
 	}

@@ -15,7 +15,7 @@ import (
 const secretOwnerFile = "owner"
 
 // own writes the owner of a new directory of secrets.
-func (s *secretFolder) own() error {
+func (s *SecretFolder) own() error {
 	start, ok := process.Started(os.Getpid())
 	if !ok {
 		return nil // such a directory is never swept

@@ -19,7 +19,7 @@ import (
 func TestSecretsOfRunsThatAreGoneAreSwept(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	alive, err := newSecretFolder()
+	alive, err := NewSecretFolder()
 	require.NoError(t, err)
 	owner, err := os.ReadFile(filepath.Join(alive.Dir, secretOwnerFile))
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestSecretsOfRunsThatAreGoneAreSwept(t *testing.T) {
 	link := filepath.Join(tmp, keeper.SecretsPrefix+"link")
 	require.NoError(t, os.Symlink(elsewhere, link))
 
-	next, err := newSecretFolder()
+	next, err := NewSecretFolder()
 	require.NoError(t, err)
 	for _, dir := range []string{gone, reused} {
 		assert.NoDirExists(t, dir)

@@ -7,7 +7,7 @@ import (
 )
 
 // Old results are cleared once that pays off.
-func ExampleSession() {
+func ExamplePlanner() {
 	s := contextgc.NewPlanner(contextgc.DefaultPolicy())
 	cleared := 0
 	for range 40 {

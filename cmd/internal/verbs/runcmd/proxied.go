@@ -60,7 +60,7 @@ func (r *request) proxyFor(ctx context.Context, p command.Process, o *runnerfsm.
 		return nil, err
 	}
 	warnOfStrangers(ctx, p, plan, o.Notes)
-	folder, err := runnerfsm.newSecretFolder()
+	folder, err := runnerfsm.NewSecretFolder()
 	if err != nil {
 		return nil, fmt.Errorf("a folder for the run's secrets: %w", err)
 	}
