@@ -25,7 +25,7 @@ var contract = map[string]string{
 	"gc pin": "project-id segment-ids store", "gc unpin": "project-id segment-ids store",
 	"gc get": "project-id store", "gc search": "project-id store", "gc settings": "",
 	"proxy":   "port upstream policy=gc|prune|both|off store",
-	"gateway": "mode=auto|group|trim split-rw bare target map list report http port", "gateway init": "show yes uninstall",
+	"gateway": "mode=auto|group|trim split-rw bare target map list report http port wrap prune-over", "gateway init": "show yes uninstall",
 	"init":        "hooks mcp proxy show uninstall",
 	"trace heads": "", "trace verify": "", "trace stats": "", "trace report": "", "prune": "batch",
 }

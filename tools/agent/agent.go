@@ -20,13 +20,12 @@ type Client struct {
 
 	Transcripts Transcripts
 
-	Hooks        *Hooks // nil: it has none that are known, and init cannot set it up
-	Servers      ServerList
-	Restrictions Restrictions
-	Proxy        *Proxy  // nil: not known
-	Base         *Base   // nil: a run cannot send its API calls elsewhere
-	Rule         *Rule   // nil: not known
-	Prefix       *Prefix // nil: not known
+	Hooks   *Hooks // nil: it has none that are known, and init cannot set it up
+	Servers ServerList
+	Proxy   *Proxy  // nil: not known
+	Base    *Base   // nil: a run cannot send its API calls elsewhere
+	Rule    *Rule   // nil: not known
+	Prefix  *Prefix // nil: not known
 
 	// RemovesServer is the client's own command that takes a server out, before the server's name; nil: it has none. Earlier versions of
 	// this program added one with its counterpart.

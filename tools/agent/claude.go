@@ -35,20 +35,7 @@ var Claude = Client{
 	Prefix: &claudePrefix,
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "stdio", "command": program, "args": []any{}, "env": env}
-	}, Variables: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`), Literal: true},
-	Restrictions: Restrictions{
-		Settings: []Setting{
-			{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "ask"}, Refuses}, {[]string{"deniedMcpServers"}, RefusesServers},
-			{[]string{"projects", "*", "disabledMcpServers"}, Refuses}, {[]string{"projects", "*", "allowedTools"}, Allows},
-			{[]string{"permissions", "allow"}, Allows}, {[]string{"allowedTools"}, Allows},
-		},
-		Files:   []string{"settings.json", "settings.local.json"},
-		Folders: []RuleFolder{{"agents", ".md"}, {"commands", ".md"}, {"skills", ".md"}, {"plugins", "hooks.json"}},
-		Chosen:  [][]string{{"allowedMcpServers"}},
-		Project: ".claude",
-		Unread: []string{"remote-settings.json", "/etc/claude-code/managed-settings.d/*.json",
-			"/Library/Application Support/ClaudeCode/managed-settings.d/*.json"},
-	},
+	}, Rules: []string{"settings.json", "settings.local.json", "remote-settings.json"}},
 	RemovesServer: []string{"claude", "mcp", "remove"},
 	// It reads headers from its environment only, so that the secret is in its settings, which then only their owner can read.
 	Proxy: &Proxy{URL: []string{"env", "ANTHROPIC_BASE_URL"}, HeaderLines: []string{"env", "ANTHROPIC_CUSTOM_HEADERS"},

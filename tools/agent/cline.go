@@ -25,12 +25,6 @@ var Cline = Client{
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "stdio", "command": program, "env": env}
 	}},
-	Restrictions: Restrictions{
-		Settings: []Setting{{[]string{"disabledTools"}, Refuses}},
-		Files:    []string{clineSettings},
-		Unread:   []string{"hooks/*", "../Documents/Cline/Hooks/*"}, // programs, which may refuse any call
-		Marks:    []string{"__"},
-	},
 	Prefix: &clinePrefix,
 }
 

@@ -11,11 +11,7 @@ var Cursor = Client{
 		Folder:  Folder{Default: ".cursor"},
 		Servers: File{Name: "mcp.json", As: JSONC},
 	},
-	Servers: ServerList{Member: "mcpServers", URLIsHTTP: true, Entry: commandEntry},
-	Restrictions: Restrictions{
-		Settings: []Setting{{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "allow"}, Allows}},
-		Files:    []string{"cli-config.json", "hooks.json"},
-	},
+	Servers: ServerList{Member: "mcpServers", Entry: commandEntry},
 }
 
 // VSCode is Visual Studio Code.

@@ -38,22 +38,6 @@ var Gemini = Client{
 	Servers: ServerList{Member: "mcpServers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"command": program, "env": env}
 	}},
-	Restrictions: Restrictions{
-		Settings: []Setting{
-			{[]string{"mcp", "excluded"}, Refuses}, {[]string{"excludeMCPServers"}, Refuses}, {[]string{"tools", "exclude"}, RefusesTools},
-			{[]string{"excludeTools"}, RefusesTools}, {[]string{"tools", "confirmationRequired"}, RefusesTools},
-			{[]string{"tools", "allowed"}, Allows}, {[]string{"allowedTools"}, Allows},
-			{[]string{"policyPaths"}, RestrictsAll}, {[]string{"adminPolicyPaths"}, RestrictsAll},
-		},
-		Folders:  []RuleFolder{{"policies", ".toml"}, {"agents", ".md"}},
-		Chosen:   [][]string{{"mcp", "allowed"}, {"allowMCPServers"}},
-		Marks:    []string{"__"},
-		OwnTools: geminiTools,
-		Unread: []string{"mcp-server-enablement.json", "extensions/*/gemini-extension.json",
-			"/etc/gemini-cli/system-defaults.json", "/etc/gemini-cli/policies/*.toml",
-			"/Library/Application Support/GeminiCli/system-defaults.json", "/Library/Application Support/GeminiCli/policies/*.toml"},
-		Variables: []string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"},
-	},
 	Base: &Base{Variable: "GOOGLE_GEMINI_BASE_URL", Address: "https://generativelanguage.googleapis.com", Others: []Other{
 		{"GOOGLE_GENAI_USE_VERTEXAI", "Google Vertex AI"}, {"GOOGLE_GENAI_USE_GCA", "Gemini Code Assist"},
 	}},

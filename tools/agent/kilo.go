@@ -17,13 +17,12 @@ var Kilo = Client{
 		In:     &Folder{Variable: "XDG_DATA_HOME", Default: ".local/share", Below: "kilo"},
 		Folder: "storage/session", Database: "kilo*.db",
 	},
-	Results:      Opencode.Results,
-	Hooks:        &kiloHooks,
-	Prefix:       &kiloPrefix,
-	Servers:      Opencode.Servers,
-	Restrictions: opencodeRestrictions("KILO", kiloFiles),
-	Rule:         Opencode.Rule,
-	Workplace:    Opencode.Workplace,
+	Results:   Opencode.Results,
+	Hooks:     &kiloHooks,
+	Prefix:    &kiloPrefix,
+	Servers:   Opencode.Servers,
+	Rule:      Opencode.Rule,
+	Workplace: Opencode.Workplace,
 }
 
 var kiloHooks = func() Hooks {

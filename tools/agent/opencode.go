@@ -33,10 +33,9 @@ var Opencode = Client{
 	})},
 	Hooks:  &opencodeHooks,
 	Prefix: &opencodePrefix,
-	Servers: ServerList{Member: "mcp", CommandList: true, Entry: func(program string, env map[string]any) map[string]any {
+	Servers: ServerList{Member: "mcp", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"type": "local", "command": []any{program}, "environment": env}
 	}},
-	Restrictions: opencodeRestrictions("OPENCODE", opencodeFiles),
 	Proxy: &Proxy{
 		In: InServers, URL: []string{"provider", "anthropic", "options", "baseURL"}, Suffix: "/v1",
 		Headers: []string{"provider", "anthropic", "options", "headers"},
@@ -48,22 +47,6 @@ var Opencode = Client{
 		Pattern: regexp.MustCompile(`^(.*mcp-pruner(?:\.exe)?) recover \*$`),
 	},
 	Definitions: opencodeDefinitions,
-}
-
-// opencodeRestrictions returns the restrictions of opencode, or of a copy of it. It merges the files of its settings, of which only
-// the one with the servers is read.
-func opencodeRestrictions(variables string, files []string) Restrictions {
-	return Restrictions{
-		Settings: []Setting{
-			{[]string{"tools"}, AllowsMembers}, {[]string{"permission"}, AllowsMembers},
-			{[]string{"agent", "*", "tools"}, AllowsMembers}, {[]string{"agent", "*", "permission"}, AllowsMembers},
-			{[]string{"mode", "*", "tools"}, AllowsMembers}, {[]string{"mode", "*", "permission"}, AllowsMembers},
-		},
-		Folders:   []RuleFolder{{"agent", ".md"}, {"agents", ".md"}, {"mode", ".md"}, {"modes", ".md"}, {"command", ".md"}, {"commands", ".md"}},
-		Marks:     []string{"_", "*", "?"},
-		Unread:    files,
-		Variables: []string{variables + "_CONFIG", variables + "_CONFIG_DIR", variables + "_CONFIG_CONTENT", variables + "_PERMISSION"},
-	}
 }
 
 // opencodeAsks: opencode asks before a command only where its settings say so.

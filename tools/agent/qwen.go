@@ -24,16 +24,10 @@ var Qwen = Client{
 		Limits:         map[string]Limit{AnyTool: {Bytes: 28_000}},
 		HidesErrorData: true,
 	},
-	Shells:  Shells{Hooks: PowerShell, Tools: PowerShell},
-	Hooks:   &qwenHooks,
-	Prefix:  &qwenPrefix,
-	Servers: Gemini.Servers,
-	Restrictions: Restrictions{
-		Settings: qwenRules, Chosen: Gemini.Restrictions.Chosen, Marks: []string{"__"},
-		Unread: []string{"extensions/*/qwen-extension.json", "extensions/*/gemini-extension.json",
-			"/etc/qwen-code/system-defaults.json", "/Library/Application Support/QwenCode/system-defaults.json"},
-		Variables: []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH", "QWEN_CODE_SYSTEM_DEFAULTS_PATH"},
-	},
+	Shells:          Shells{Hooks: PowerShell, Tools: PowerShell},
+	Hooks:           &qwenHooks,
+	Prefix:          &qwenPrefix,
+	Servers:         Gemini.Servers,
 	Base:            &Base{Variable: "OPENAI_BASE_URL"},
 	SearchesTools:   true,
 	ProjectVariable: "QWEN_PROJECT_DIR",
@@ -43,12 +37,6 @@ var Qwen = Client{
 // QwenReads is Qwen Code's tool that reads files. The offset that it is given counts lines from 0, as measured with
 // 0.24.4.
 const QwenReads = "read_file"
-
-// qwenRules are those of the Gemini CLI and its own.
-var qwenRules = append([]Setting{
-	{[]string{"permissions", "deny"}, Refuses}, {[]string{"permissions", "ask"}, Refuses}, {[]string{"permissions", "allow"}, Allows},
-	{[]string{"tools", "disabled"}, Refuses},
-}, Gemini.Restrictions.Settings...)
 
 // qwenHooks: a PostToolUse hook that stops the call replaces its result by the reason, and the session goes on. Its user reads
 // that the tool was not run. A hook of a failed command can add a text.

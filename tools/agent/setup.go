@@ -20,15 +20,8 @@ type ServerList struct {
 	// Entry returns the entry of a server that a client starts; nil for TOML, and if init does not write one.
 	Entry func(program string, env map[string]any) map[string]any
 
-	CommandList bool // in an entry the command is one list with its arguments, and its kind is "local" or "remote"
-	URLIsHTTP   bool // an entry with an address and no kind is a server over HTTP, not over SSE
-
-	// Variables matches the variables in an entry that the client replaces, and exactly as the gateway does.
-	Variables *regexp.Regexp
-	// Literal: nothing else in an entry is replaced. Of the other clients it is not known.
-	Literal bool
-	// OnlyNamed: a server gets a few common variables of the client's environment, and else only those that its entry names.
-	OnlyNamed bool
+	// Rules are files below the client's folder, beside those of an administrator, that may name servers by their command.
+	Rules []string
 }
 
 // Proxy says how the client is told to send its API calls elsewhere, with a secret in a header.

@@ -24,6 +24,8 @@ type Options struct {
 	Target  float64 // fraction of the list's tokens to remove, 0 to 1
 	// Tokens counts the tokens of a text; it decides how much prose fits the target.
 	Tokens func(text string) int
+	// AsksNothing: no tool gets a parameter for the question by which its result is pruned.
+	AsksNothing bool
 }
 
 // plan holds the tools to expose, before their texts are written.
@@ -63,7 +65,7 @@ func planOf(s Server, mode Mode, o Options) plan {
 		p.alone(m, d, mode)
 	}
 	for i := range p.tools {
-		p.tools[i].asks = m.PruneOver > 0
+		p.tools[i].asks = m.PruneOver > 0 && !o.AsksNothing
 	}
 	p.tools = p.names.separate(p.tools)
 	return p

@@ -22,7 +22,7 @@ type Call struct {
 // actions.
 const helpAction = "help"
 
-// Translate converts the arguments of an exposed tool to an upstream call and checks them
+// Translate converts the arguments of an exposed tool to an upstream call. Those of an action are checked
 // against the original schema. refusal is a text for the model: the violations and the
 // action's usage. help is the answer to action=help. Exactly one of the three results is
 // set.
@@ -56,8 +56,11 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 		return nil, "", refusal
 	}
 	maps.Copy(translated, action.Route.Set)
-	if refusal := action.check(e, translated); refusal != "" {
-		return nil, "", refusal
+	translated = action.Def.mended(translated)
+	if action.Name != "" { // else the server checks: the tool is its own
+		if refusal := action.check(e, translated); refusal != "" {
+			return nil, "", refusal
+		}
 	}
 	call = &Call{Def: action.Def, Action: action.Name, Arguments: translated, Question: question}
 	call.Question = cmp.Or(call.Question, call.about())

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ type Options struct {
 	Mode    string
 	SplitRW bool
 	Bare    bool // tools keep their names; for exactly one server
+	Wrap    bool // in front of one server: its instructions are its own, nothing is added to its tools, and those with an output schema stay whole
 	Target  float64
 	Version string
 	Env     []string // of upstream processes
@@ -59,6 +61,19 @@ func (o Options) Names() []string {
 		names[i] = s.Name
 	}
 	return names
+}
+
+// NameOf returns a name for the server that a command starts: of a launcher's arguments the first that is none of its options.
+func NameOf(line []string) string {
+	name := strings.TrimSuffix(filepath.Base(line[0]), filepath.Ext(line[0]))
+	if slices.Contains([]string{"npx", "bunx", "uvx", "node", "python", "python3", "pipx", "deno", "docker"}, name) {
+		for _, word := range line[1:] {
+			if !strings.HasPrefix(word, "-") && word != "run" && word != "exec" {
+				return filepath.Base(word)
+			}
+		}
+	}
+	return name
 }
 
 // tokens returns the tokens of a subject.
@@ -122,6 +137,9 @@ func (g *Gateway) start() {
 // greetWithin is the time that a client's first request may wait for servers whose offer, or whose hints, nobody knows.
 const greetWithin = 2 * time.Second
 
+// wrapWithin is the same for a server that the gateway wraps; npx may download it first.
+const wrapWithin = 60 * time.Second
+
 // greet starts the servers of an only client, and waits for those whose offer is not known, or is stored with hints that do not
 // count yet: a client that ignores changed lists would ask before each call that only reads. What comes later is announced as a
 // change.
@@ -142,7 +160,11 @@ func (g *Gateway) greet(ctx context.Context, c *mcpserver.Caller) {
 		began = g.started
 		g.mu.Unlock()
 	}
-	if rest := greetWithin - time.Since(began); rest > 0 {
+	within := greetWithin
+	if g.options.Wrap { // alone, the client would wait for the server's list as well
+		within = wrapWithin
+	}
+	if rest := within - time.Since(began); rest > 0 {
 		g.wait(ctx, rest, func(s *connect.Server) bool { return !s.Exact() || s.Unconfirmed() })
 	}
 }
@@ -238,7 +260,11 @@ const aboutTrim = `Texts of tools and parameters are shortened. A call with {"ac
 func (g *Gateway) Instructions(client string) string {
 	texts := []string{map[upstream.Mode]string{upstream.Grouped: aboutGroups, upstream.Trimmed: aboutTrim}[g.ModeFor(client)]}
 	for _, s := range g.servers {
-		if offer, _, _ := s.Offer(); offer.Instructions != "" {
+		switch offer, _, _ := s.Offer(); {
+		case offer.Instructions == "":
+		case g.options.Wrap:
+			texts = append(texts, offer.Instructions)
+		default:
 			texts = append(texts, "The server "+s.Name()+" says:\n> "+strings.ReplaceAll(offer.Instructions, "\n", "\n> "))
 		}
 	}
@@ -362,7 +388,7 @@ func (g *Gateway) show(mode upstream.Mode) *shown {
 }
 
 func (g *Gateway) upstreamOptions() upstream.Options {
-	return upstream.Options{SplitRW: g.options.SplitRW, Bare: g.options.Bare, Target: g.options.Target, Tokens: tokens.Estimate}
+	return upstream.Options{SplitRW: g.options.SplitRW, Bare: g.options.Bare, Target: g.options.Target, Tokens: tokens.Estimate, AsksNothing: g.options.Wrap}
 }
 
 // known returns the known tools of the servers, with their mappings.

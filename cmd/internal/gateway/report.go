@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
 // Row is the report on one server in one mode.
@@ -199,17 +197,3 @@ func (g *Gateway) Troubles() (lines []string) {
 
 // maxProblems is the number of a server's problems that are shown.
 const maxProblems = 3
-
-// Lost connects to a server and returns what it would lose behind a gateway, or why it cannot be asked; "": it loses nothing.
-func Lost(ctx context.Context, c connect.Config, version string, env []string) string {
-	s := connect.New(c, connect.Options{
-		Version: version, Env: env,
-		Note: func(string, map[string]any) {}, Stderr: func(string, string) {}, Changed: func(_, _ connect.Offer) {},
-	})
-	defer s.Close()
-	if err := s.Connect(ctx); err != nil {
-		return fmt.Sprintf("it cannot be asked what it has (%v)", err)
-	}
-	o, _, _ := s.Offer()
-	return o.Lost()
-}

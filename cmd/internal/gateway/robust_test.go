@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -64,11 +63,11 @@ func TestOneServersTroubleIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestAServerOfTheNewestProtocolAloneIsRefusedWithWords checks what gateway init says before it moves one.
+// TestAServerOfTheNewestProtocolAloneIsRefusedWithWords checks what is said of one.
 func TestAServerOfTheNewestProtocolAloneIsRefusedWithWords(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	assert.Equal(t, "it cannot be asked what it has (it does not speak protocol 2025-11-25 or an earlier one, which the gateway needs (initialize was refused: Unsupported protocol version))",
-		Lost(t.Context(), fakeServer("new", "modern"), "test", os.Environ()))
+	w := open(t, Options{Servers: []connect.Config{fakeServer("new", "modern")}})
+	w.Wait(t.Context(), patience, false)
+	assert.Equal(t, []string{"new: no tools: it does not speak protocol 2025-11-25 or an earlier one, which the gateway needs (initialize was refused: Unsupported protocol version)"}, w.Troubles())
 }
 
 func TestAServerThatEndsAtOnceIsNamed(t *testing.T) {

@@ -68,8 +68,11 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 		return nil, &tools.Error{Code: "invalid_arguments", Message: refusal}
 	}
 	out, err := c.gateway.call(ctx, target)
-	if over := c.gateway.options.Maps[target.Def.Server].PruneOver; err == nil && over > 0 && out.Prunable(over) {
-		c.question = target.Question
+	whole := c.gateway.options.Wrap && target.Def.More["outputSchema"] != nil // the client may check it
+	if over := c.gateway.options.Maps[target.Def.Server].PruneOver; err == nil && over > 0 && !whole && out.Prunable(over) {
+		if c.question = target.Question; c.gateway.options.Wrap {
+			c.question = "why did it fail?" // nobody asked: failures count, and what stands first and last
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func TestCompletions(t *testing.T) {
 		"init ":                     "claude codex gemini opencode copilot qwen cline kilo pi cursor vscode zed jetbrains :4",
 		"init claude ":              ":4",
 		"hook ":                     "claude codex gemini opencode copilot qwen cline kilo pi :4",
-		"gateway init ":             "claude codex gemini opencode qwen cline kilo cursor :4",
+		"gateway init ":             "claude codex gemini opencode copilot qwen cline kilo cursor vscode zed jetbrains :4",
 		"run --provider ":           "claude codex :4",
 		"run --provider claude --t": "--trace --transport :4",
 		"run --pruner ":             "embedded off :4",

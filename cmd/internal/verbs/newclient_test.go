@@ -42,8 +42,7 @@ var scribe = agent.Client{
 	Servers: agent.ServerList{Member: "helpers", Entry: func(program string, env map[string]any) map[string]any {
 		return map[string]any{"command": program, "env": env}
 	}},
-	Restrictions: agent.Restrictions{Settings: []agent.Setting{{Path: []string{"never"}, As: agent.Refuses}}},
-	Proxy:        &agent.Proxy{URL: []string{"model", "url"}, Headers: []string{"model", "headers"}},
+	Proxy: &agent.Proxy{URL: []string{"model", "url"}, Headers: []string{"model", "headers"}},
 	Rule: &agent.Rule{
 		Path: []string{"may"}, List: true, Asks: "Scribe asks",
 		Line:    func(program string) string { return "run " + program + " recover" },
@@ -174,18 +173,15 @@ func TestANewClientIsOneValue(t *testing.T) {
 		assert.Equal(t, upstream.Trimmed, new(gateway.Gateway).ModeFor("scribe-mcp"), "it searches its tools by itself")
 		assert.Contains(t, h.run(0, "", "init", "scribe", "--uninstall"), "taken out of")
 		assert.Equal(t, own, h.settings(), "init leaves what was there")
-		assert.Contains(t, h.run(0, "", "gateway", "init", "scribe"), "files stays with the client: it cannot be asked what it has (the command files-server is not found")
+		assert.Contains(t, h.run(0, "", "gateway", "init", "scribe"), "files stays as it is: it cannot be asked for its tools (the command files-server is not found")
 		assert.Equal(t, own, h.settings(), "a server that cannot be asked stays")
 		shown := h.run(0, "", "gateway", "init", "--yes", "--show", "scribe")
-		assert.Contains(t, shown, "files would go through the gateway")
-		assert.Contains(t, shown, "mail stays with the client: the rule mcp__mail__send restricts it")
+		assert.Contains(t, shown, "files: wrapped; what that brings is not known")
 		assert.Equal(t, own, h.settings(), "and --show changes nothing")
 		said := h.run(0, "", "gateway", "init", "--yes", "scribe")
-		assert.Contains(t, said, "Now behind the gateway (")
-		assert.Contains(t, said, "): files. \"mcp-pruner gateway init --uninstall scribe\" takes that back.\n")
-		assert.Contains(t, said, "mail stays with the client: the rule mcp__mail__send restricts it")
-		assert.NotContains(t, h.settings(), "files-server")
-		assert.Contains(t, h.run(0, "", "gateway", "init", "scribe", "--uninstall"), "has its servers back")
+		assert.Contains(t, said, "\"mcp-pruner gateway init --uninstall scribe\" takes that back.\n")
+		assert.Contains(t, h.settings(), `"gateway", "--wrap", "--", "files-server"`)
+		assert.Contains(t, h.run(0, "", "gateway", "init", "scribe", "--uninstall"), "Scribe starts files, mail itself again.")
 		assert.Equal(t, own, h.settings(), "and so does the gateway")
 	})
 }

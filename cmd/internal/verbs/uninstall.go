@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/entry"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/wrap"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -33,6 +34,11 @@ func uninstallFirst(p command.Process) func(c *cobra.Command, w io.Writer) error
 func uninstallLast(p command.Process) func(c *cobra.Command, w io.Writer) error {
 	return func(c *cobra.Command, w io.Writer) error {
 		failed := undoContext(p, w, false)
+		for _, client := range wrap.Clients() {
+			if l, err := serversOf(p, client); err == nil { // init says which files cannot be found
+				failed = errors.Join(failed, unwrap(w, l, false))
+			}
+		}
 		dir, err := os.Getwd()
 		if err != nil {
 			return errors.Join(failed, err)

@@ -27,11 +27,23 @@ type Entry struct {
 	Err     error  // the file cannot be read; Command, Args and URL are then empty
 }
 
-// Ours reports whether the entry starts this program, whatever the entry's name.
+// Wrapped reports whether the entry starts another server by way of this program: "mcp-pruner gateway --wrap -- COMMAND".
+func (e Entry) Wrapped() bool {
+	wrap, dashes := slices.Index(e.Args, "--wrap"), slices.Index(e.Args, "--")
+	return wrap > 0 && dashes > wrap && dashes < len(e.Args)-1 && e.Args[0] == "gateway"
+}
+
+func ourName(word string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(filepath.Base(word), "jeeves-"), "mcp-pruner")
+}
+
+// Ours reports whether the entry starts this program for its own sake, whatever the entry's name.
 func (e Entry) Ours() bool {
+	if e.Wrapped() {
+		return false
+	}
 	for _, word := range append([]string{e.Command}, e.Args...) {
-		name := strings.TrimPrefix(filepath.Base(word), "jeeves-")
-		if strings.HasPrefix(name, "mcp-pruner") {
+		if ourName(word) {
 			return true
 		}
 	}

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -37,18 +35,6 @@ type Capabilities struct {
 
 	// Extensions of the protocol, which may need messages that nobody here knows.
 	Experimental, Extensions map[string]json.RawMessage
-}
-
-// Lost returns what of an offer cannot pass a gateway, or "".
-func (o Offer) Lost() string {
-	var names []string
-	for _, features := range []map[string]json.RawMessage{o.Capabilities.Experimental, o.Capabilities.Extensions} {
-		names = append(names, slices.Sorted(maps.Keys(features))...)
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "behind the gateway it would lose features that are not part of the protocol: " + strings.Join(names, ", ")
 }
 
 // remembered is the data kept about a server between starts.

@@ -1,0 +1,71 @@
+package gateway_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway"
+)
+
+// wrapped starts a client of a fake server that the gateway wraps, which gets the client's whole environment.
+func wrapped(t *testing.T, args ...string) *conversation {
+	t.Helper()
+	t.Setenv("GATEWAY_TEST_SERVER", "plain")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	return converseWith(t, exe, append(append([]string{"--wrap"}, args...), "--")...)
+}
+
+// TestAWrappedServerIsTheSame: its tools keep their names, its instructions are its own, and calls, results and errors pass as they
+// are. It checks the arguments itself; slips that the schema explains are put right.
+func TestAWrappedServerIsTheSame(t *testing.T) {
+	c := wrapped(t)
+	greeting := c.result(hello("some-client", "{}"))
+	assert.Contains(t, greeting, `Ask for items.`)
+	assert.NotContains(t, greeting, "The server")
+	list := c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	assert.Contains(t, list, `"name":"get_item"`)
+	assert.Contains(t, list, `"name":"list_items"`)
+	for _, ours := range []string{"recover_text", "context_focus_question", `"find"`} {
+		assert.NotContains(t, list, ours)
+	}
+	for args, want := range map[string]string{
+		`{"id":1}`:            `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`,
+		`{"id":"1"}`:          `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`,
+		`{"id":2}`:            `{"content":[{"type":"text","text":"no such item"}],"isError":true}`,
+		`{"id":3}`:            `{"code":-32050,"message":"out of stock","data":{"left":0}}`,
+		`{"id":1,"more":"x"}`: `{"content":[{"type":"text","text":"get_item{\"id\":1,\"more\":\"x\"}"}]}`,
+	} {
+		assert.Equal(t, want, c.result(callOf(4, "get_item", args)), args)
+	}
+}
+
+// TestAWrappedServersLongResultsAreCut: with --prune-over the way back is listed, and no tool takes a question.
+func TestAWrappedServersLongResultsAreCut(t *testing.T) {
+	c := wrapped(t, "--prune-over", "2000")
+	c.result(hello("some-client", "{}"))
+	list := c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	assert.Contains(t, list, `"recover_text"`)
+	assert.NotContains(t, list, "context_focus_question")
+	cut := c.result(callOf(3, "get_item", `{"id":14}`))
+	assert.Contains(t, cut, "ERROR payment of order 77 was refused: card expired")
+	assert.Less(t, len(cut), 6000, "%.300s ... %s", cut, cut[len(cut)-300:])
+	_, id, _ := strings.Cut(cut, `"jeeves/prune_id":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	assert.Contains(t, c.result(callOf(4, "recover_text", `{"prune_id":"`+id+`","ranges":[{"start_line":601,"end_line":601}],"include_line_numbers":false}`)), "INFO request served in 4 ms")
+}
+
+func TestAServerIsNamedByItsCommand(t *testing.T) {
+	for line, want := range map[string]string{
+		"npx -y @playwright/mcp": "mcp", "/opt/bin/files-server --x": "files-server", "docker run -i --rm mcp/git": "git",
+		"uvx mcp-server-git": "mcp-server-git", "npx": "npx", "node.exe /srv/shop.js": "shop.js",
+	} {
+		assert.Equal(t, want, gateway.NameOf(strings.Fields(line)), line)
+	}
+}

@@ -1,0 +1,41 @@
+package upstream
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// mended returns arguments in which slips that models often make are put right, as far as the schema of the tool says what is meant:
+// null for an optional argument that cannot be null, and a number, a boolean, a list or an object as text. The given ones stay.
+func (d *Definition) mended(args map[string]any) map[string]any {
+	properties, required := d.properties()
+	args = maps.Clone(args)
+	for name, value := range args {
+		property, declared := properties[name]
+		if !declared {
+			continue
+		}
+		types, _ := typesOf(property, 0)
+		switch text, isText := value.(string); {
+		case value == nil && !slices.Contains(types, "null") && !slices.Contains(required, name):
+			delete(args, name)
+		case isText && !slices.Contains(types, "string"):
+			args[name] = meantBy(text, types)
+		}
+	}
+	return args
+}
+
+// meantBy returns the value whose JSON a text is, if it has one of the types, else the text.
+func meantBy(text string, types []string) any {
+	if !json.Valid([]byte(text)) {
+		return text
+	}
+	value, _ := decodeJSON([]byte(text))
+	kind := typeOfValue(value)
+	if slices.Contains(types, kind) && kind != "null" || kind == "integer" && slices.Contains(types, "number") {
+		return value
+	}
+	return text
+}
