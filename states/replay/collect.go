@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -162,4 +163,12 @@ func scaled(in map[string]float64, bill float64) map[string]float64 {
 		out[name] = percent(x, bill)
 	}
 	return out
+}
+
+// limitFrom is the size in tokens from which a result counts for Limit.
+const limitFrom = 1000
+
+// inLimit reports whether a result counts for Limit.
+func inLimit(r sessions.ResultCost) bool {
+	return r.Tokens >= limitFrom && (r.Kind == history.Read || r.Kind == history.Bash || r.Kind == history.Grep)
 }
