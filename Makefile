@@ -154,8 +154,9 @@ e2e-all:
 pgbouncer:
 	PGBOUNCER_TESTS=1 $(GO) test -count=1 -run Pgbouncer ./states/store ./pruneclient/recovery
 
-# docs/STATES.md is made from the tables in fsm/.
+# docs/STATES.md and the drawings of the machines are made from the tables in fsm/.
 docs:
+	$(call dev,machines) && .cache/dev/machines fsm/trace/audit/machines
 	$(GO) run ./cmd/mcp-pruner fsm --format docs > docs/STATES.md.new && mv docs/STATES.md.new docs/STATES.md
 
 # docs/ as a site, by Hugo 0.111 or later. A test builds it and follows its links.

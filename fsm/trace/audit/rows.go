@@ -17,9 +17,7 @@ type machine struct {
 	Request  bool       `json:"request"`
 	Initial  string     `json:"initial"`
 	Terminal []string   `json:"terminal"`
-	Edges    []dataEdge `json:"edges"`
-
-	everywhere []string // triggers that leave every state
+	Edges    []dataEdge `json:"edges"` // those of its table first, to which its drawing refers by their indexes
 }
 
 type dataEdge struct {
@@ -107,11 +105,6 @@ func (m *machine) take(table fsm.Table) {
 	m.Initial = string(table.Initial)
 	for _, s := range table.Terminal {
 		m.Terminal = append(m.Terminal, string(s))
-	}
-	for _, row := range table.Rows {
-		if strings.HasSuffix(string(row.From), ":*") {
-			m.everywhere = append(m.everywhere, string(row.Trigger))
-		}
 	}
 	for _, row := range fsm.MustCompile(table).Rows() {
 		m.edge(dataEdge{string(row.From), string(row.Trigger), string(row.To), row.Spec})

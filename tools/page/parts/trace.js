@@ -280,6 +280,7 @@ async function drawTrace(model) {
   }
 
   function machines(s) {
+    let drawn = 0;
     $('told').textContent = 'Nothing is chosen.';
     document.querySelectorAll('.drawing').forEach((d) => {
       const m = data.machines.findIndex((x) => x.name === d.dataset.machine), machine = data.machines[m];
@@ -294,6 +295,7 @@ async function drawTrace(model) {
       for (const [key, t] of s.edges) if (Math.floor(key / 65536) === m) most = Math.max(most, t.n);
       d.querySelectorAll('.arrow').forEach((g) => {
         const rows = g.dataset.rows.split(' ').map(Number), t = times(rows);
+        drawn += rows.length;
         g.classList.toggle('never', !t.n);
         const chosen = g.classList.toggle('chosen', choice.edges !== null && choice.edges.machine === m && rows.every((e) => choice.edges.rows.includes(e)));
         g.dataset.count = t.n;
@@ -313,6 +315,8 @@ async function drawTrace(model) {
         tell(g, chosen, `${state}\n    entered ${many(entered, 'time')}` + (t.n ? `, left after p50 ${span(t.p50)}, p95 ${span(t.p95)}, max ${span(t.max)}` : ''));
       });
     });
+    const others = data.machines.length ? data.machines[choice.machine].edges.length - drawn : 0;
+    if (others > 0) $('told').append(` Not drawn, because this version's table does not have them: ${many(others, 'transition')}.`);
   }
 
   const several = (column) => data.machines.length > 1 ? [column] : []; // only then machines have to be told apart
@@ -491,16 +495,10 @@ function showVerdict({ title, verdict: v }) {
     el('p', { class: 'sub' }, (v.written ? `Versions: ${v.written}; ` : '') + v.compared + '.'));
 }
 
-// drawing makes the picture of a machine, whose layout the server computed.
+// drawing shows the picture of a machine, which was drawn before the program was built.
 function drawing(d) {
-  const head = svg('marker', { id: 'head-' + d.machine, viewBox: '0 0 8 8', refX: 1, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: 'userSpaceOnUse', orient: 'auto' },
-    svg('path', { d: 'M0 0L8 4L0 8z', class: 'head' }));
-  const arrow = (a) => svg('g', { class: a.any ? 'arrow any' : 'arrow', 'data-rows': a.rows.join(' '), tabindex: 0, role: 'button' }, svg('title'), svg('path', { class: 'hit', d: a.path }),
-    svg('path', { class: 'line', d: a.path, 'marker-end': `url(#${CSS.escape('head-' + d.machine)})` }), svg('text', { x: a.x, y: a.y }, svg('tspan', { class: 'n', x: a.x }), svg('tspan', { class: 't', x: a.x, dy: 12 })));
-  const box = (b) => svg('g', { class: `state ${b.kind}`, 'data-state': b.state, transform: `translate(${b.x} ${b.y})`, tabindex: 0, role: 'button' },
-    svg('title'), svg('rect', { x: -74, y: -17, width: 148, height: 34, rx: 9 }), svg('text', {}, b.label));
-  const picture = svg('svg', { viewBox: `0 0 ${d.width} ${d.height}`, style: `max-width:${d.width}px`, role: 'group', 'aria-label': `state machine ${d.machine}` },
-    svg('defs', {}, head), ...d.arrows.map(arrow), ...d.boxes.map(box));
+  const picture = new DOMParser().parseFromString(d.svg, 'image/svg+xml').documentElement;
+  picture.style.maxWidth = picture.viewBox.baseVal.width + 'px';
   return el('div', { class: 'drawing', 'data-machine': d.machine, hidden: '', tabindex: 0, role: 'region', 'aria-label': `state machine ${d.machine}` }, picture);
 }
 

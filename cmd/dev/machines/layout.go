@@ -1,4 +1,4 @@
-package audit
+package main
 
 import (
 	"cmp"
@@ -13,32 +13,32 @@ import (
 // drawing is a machine as a layered graph: states in layers, from the initial one down,
 // and transitions as curves around the states between.
 type drawing struct {
-	Machine string  `json:"machine"`
-	Width   int     `json:"width"`
-	Height  int     `json:"height"`
-	Boxes   []box   `json:"boxes"`
-	Arrows  []arrow `json:"arrows"`
+	machine       string
+	width, height int
+	boxes         []box
+	arrows        []arrow
 }
 
+// box is a state. x and y are its centre.
 type box struct {
-	State string `json:"state"`
-	Label string `json:"label"`
-	X     int    `json:"x"` // X and Y are its centre
-	Y     int    `json:"y"`
-	W     int    `json:"-"`
-	H     int    `json:"-"`
-	Kind  string `json:"kind"`
+	state, class string
+	x, y         int
 }
 
-// arrow stands for all rows from one state to another.
+// arrow stands for all transitions from one state to another.
 type arrow struct {
-	From string `json:"-"`
-	To   string `json:"-"`
-	Rows []int  `json:"rows"` // indexes of the transitions it stands for
-	Path string `json:"path"`
-	X    int    `json:"x"` // position of its label
-	Y    int    `json:"y"`
-	Any  bool   `json:"any"`
+	from, to string
+	rows     []int // indexes of the transitions it stands for
+	path     string
+	x, y     int // position of its label
+}
+
+func (a arrow) isAny() bool { return a.from == anyState }
+
+// machine is a table with a transition for each state that a row leaves.
+type machine struct {
+	fsm.Table
+	transitions []fsm.Row
 }
 
 // Dimensions of a drawing in pixels, and the number of passes of its layout.
@@ -73,10 +73,10 @@ func (i *item) width() float64 {
 // draw lays out a machine. The rows that leave every state are drawn as one arrow from a separate box.
 func draw(m machine) drawing {
 	arrows := m.arrows()
-	layers, routes := layout(m, arrows)
+	layers, routes := layout(string(m.Initial), arrows)
 	order(layers)
 	placeLayers(layers)
-	d := drawing{Machine: m.Name}
+	d := drawing{machine: m.Name}
 	left, right := math.Inf(1), math.Inf(-1)
 	for _, layer := range layers {
 		for _, i := range layer {
@@ -90,60 +90,66 @@ func draw(m machine) drawing {
 		for _, i := range layer {
 			if i.state != "" {
 				x, y := at(i)
-				d.Boxes = append(d.Boxes, box{i.state, fsm.State(i.state).Short(), x, y, boxWidth, boxHeight, m.kind(i.state)})
+				d.boxes = append(d.boxes, box{i.state, m.class(i.state), x, y})
 			}
 		}
 	}
 	for n, a := range arrows {
-		a.Path, a.X, a.Y = route(routes[n], at)
-		d.Arrows = append(d.Arrows, a)
+		a.path, a.x, a.y = route(routes[n], at)
+		d.arrows = append(d.arrows, a)
 	}
-	d.Width, d.Height = int(right-left)+2*margin, (len(layers)-1)*layerGap+boxHeight+2*margin
+	d.width, d.height = int(right-left)+2*margin, (len(layers)-1)*layerGap+boxHeight+2*margin
 	return d
 }
 
 // arrows groups a machine's transitions by their source and target states.
 func (m machine) arrows() []arrow {
+	everywhere := map[fsm.Trigger]bool{}
+	for _, row := range m.Rows {
+		if strings.HasSuffix(string(row.From), ":*") {
+			everywhere[row.Trigger] = true
+		}
+	}
 	var all []arrow
-	for n, e := range m.Edges {
-		from, everywhere := e.From, slices.Contains(m.everywhere, e.Trigger)
-		if everywhere {
+	for n, row := range m.transitions {
+		from, to := string(row.From), string(row.To)
+		if everywhere[row.Trigger] {
 			from = anyState
 		}
-		i := slices.IndexFunc(all, func(a arrow) bool { return a.From == from && a.To == e.To })
+		i := slices.IndexFunc(all, func(a arrow) bool { return a.from == from && a.to == to })
 		if i < 0 {
 			i = len(all)
-			all = append(all, arrow{From: from, To: e.To, Any: everywhere})
+			all = append(all, arrow{from: from, to: to})
 		}
-		all[i].Rows = append(all[i].Rows, n)
+		all[i].rows = append(all[i].rows, n)
 	}
 	return all
 }
 
-func (m machine) kind(state string) string {
+func (m machine) class(state string) string {
 	switch {
 	case state == anyState:
-		return "any"
-	case slices.Contains(m.Terminal, state):
-		return "end"
+		return "state any"
+	case slices.Contains(m.Terminal, fsm.State(state)):
+		return "state end"
 	}
-	return ""
+	return "state"
 }
 
 // layout assigns each state the layer of its longest path from the initial state, and
 // adds a crossing wherever an arrow passes through a layer.
-func layout(m machine, arrows []arrow) ([][]*item, [][]*item) {
-	depth := map[string]int{m.Initial: 0}
+func layout(initial string, arrows []arrow) ([][]*item, [][]*item) {
+	depth := map[string]int{initial: 0}
 	for range arrows { // the longest path without a cycle has at most this many steps
 		for _, a := range arrows {
-			if d, ok := depth[a.From]; ok && !a.Any && depth[a.To] < d+1 && d < len(arrows) {
-				depth[a.To] = d + 1
+			if d, ok := depth[a.from]; ok && !a.isAny() && depth[a.to] < d+1 && d < len(arrows) {
+				depth[a.to] = d + 1
 			}
 		}
 	}
 	for _, a := range arrows {
-		if a.Any {
-			depth[anyState] = max(0, depth[a.To]-1)
+		if a.isAny() {
+			depth[anyState] = max(0, depth[a.to]-1)
 		}
 	}
 	items := make(map[string]*item)
@@ -163,7 +169,7 @@ func layout(m machine, arrows []arrow) ([][]*item, [][]*item) {
 	}
 	routes := make([][]*item, len(arrows))
 	for n, a := range arrows {
-		from, to := get(a.From), get(a.To)
+		from, to := get(a.from), get(a.to)
 		route := []*item{from}
 		for layer := from.layer + 1; layer < to.layer; layer++ {
 			route = append(route, add(&item{layer: layer}))
