@@ -21,3 +21,21 @@ func TestRest(t *testing.T) {
 		require.NoError(t, db.Close())
 	}
 }
+
+// TestPoolWords: what the name says of the pool counts, and what it does not say is ours.
+func TestPoolWords(t *testing.T) {
+	for words, want := range map[string]struct {
+		most int32
+		idle time.Duration
+	}{
+		"":                                     {Conns, 10 * time.Minute},
+		"&pool_max_conns=17":                   {17, 10 * time.Minute},
+		"&pool_max_conn_idle_time=3m":          {Conns, 3 * time.Minute},
+		"&application_name=pool_max_conns%3D9": {Conns, 10 * time.Minute},
+	} {
+		c, err := poolConfig("postgres://alice@db/pruner?sslmode=disable"+words, Conns)
+		require.NoError(t, err, words)
+		assert.Equal(t, want.most, c.MaxConns, words)
+		assert.Equal(t, want.idle, c.MaxConnIdleTime, words)
+	}
+}

@@ -47,11 +47,13 @@ func poolConfig(name string, conns int32) (*pgxpool.Config, error) {
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectWithin
 	}
-	c.MaxConns, c.MinConns = conns, 0
-	if !strings.Contains(bare, "pool_max_conns=") {
+	given, _ := url.Parse(bare) // was parsed before
+	if !given.Query().Has("pool_max_conns") {
 		c.MaxConns = conns
 	}
-	c.MaxConnIdleTime, c.MaxConnLifetime = 10*time.Minute, time.Hour
+	if !given.Query().Has("pool_max_conn_idle_time") {
+		c.MaxConnIdleTime = 10 * time.Minute
+	}
 	return c, nil
 }
 
