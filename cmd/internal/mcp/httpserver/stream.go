@@ -25,7 +25,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	session, f := h.checkStream(x)
 	var l *mcpserver.Listener
 	if f == nil {
-		if l = h.config.Server.Listen(); l == nil {
+		if l = h.config.Server.Listen(session); l == nil {
 			f = &fault{http.StatusServiceUnavailable, "too_many_streams", "too many clients listen already"}
 		}
 	}

@@ -38,6 +38,8 @@ type Listener struct {
 	Over    <-chan struct{} // closed when the server ends
 	Close   func()
 
+	subject any // whose it is, "" if there are no keys
+
 	mu    sync.Mutex
 	lists map[string]bool // that changed since the last Take
 }
@@ -72,9 +74,9 @@ func ListChangedLine(list string, subscription json.RawMessage) []byte {
 	return message(fields)
 }
 
-// listen returns a new listener, or nil if there are already maxListeners.
-func (c *changes) listen() *Listener {
-	l := &Listener{Changed: make(chan struct{}, 1), Over: c.over, lists: map[string]bool{}}
+// listen returns a new listener of a subject, or nil if there are already maxListeners or the subject has its part of them.
+func (c *changes) listen(subject any) *Listener {
+	l := &Listener{Changed: make(chan struct{}, 1), Over: c.over, subject: subject, lists: map[string]bool{}}
 	l.Close = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -82,7 +84,13 @@ func (c *changes) listen() *Listener {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) >= maxListeners {
+	mine := 0
+	for other := range c.waiting {
+		if other.subject == subject && subject != "" {
+			mine++
+		}
+	}
+	if len(c.waiting) >= maxListeners || mine >= maxListeners/EachPart {
 		return nil
 	}
 	c.waiting[l] = true

@@ -116,11 +116,33 @@ func TestTooManyListeners(t *testing.T) {
 	s := changing()
 	var first *Listener
 	for range maxListeners {
-		l := s.Listen()
+		l := s.Listen(NewSession(""))
 		require.NotNil(t, l)
 		first = l
 	}
-	assert.Nil(t, s.Listen())
+	assert.Nil(t, s.Listen(NewSession("")))
 	first.Close()
-	assert.NotNil(t, s.Listen())
+	assert.NotNil(t, s.Listen(NewSession("")))
+}
+
+// A subject has a part of the listeners at most, however many sessions it has.
+func TestOneSubjectLeavesListenersToOthers(t *testing.T) {
+	s := changing()
+	of := func(subject string) *Session {
+		session := NewSession("")
+		session.Claim(subject)
+		return session
+	}
+	var first *Listener
+	for range maxListeners / EachPart {
+		first = s.Listen(of("alice"))
+		require.NotNil(t, first)
+	}
+	assert.Nil(t, s.Listen(of("alice")))
+	assert.NotNil(t, s.Listen(of("bob")))
+	first.Close()
+	assert.NotNil(t, s.Listen(of("alice")))
+	for range maxListeners/EachPart + 1 {
+		require.NotNil(t, s.Listen(of("")), "the owner of the machine has no part")
+	}
 }

@@ -11,8 +11,8 @@ import (
 // Changes reports whether the list of tools may change while the server runs.
 func (s *Server) Changes() bool { return s.config.List != nil && !s.config.form.Plain }
 
-// Listen returns a new listener for changes of lists, or nil if there are too many.
-func (s *Server) Listen() *Listener { return s.changes.listen() }
+// Listen returns a new listener of a session for changes of lists, or nil if there are too many.
+func (s *Server) Listen(session *Session) *Listener { return s.changes.listen(session.group("")) }
 
 // ListChanged notifies every listener that lists have changed. It does not wait for them.
 func (s *Server) ListChanged(lists ...string) { s.changes.tell(lists) }
@@ -23,7 +23,7 @@ func (s *Server) StopListening() { s.changes.end() }
 // Tell sends the session's client a notification for each change, once it is initialized, until ctx ends. The session's
 // Notify must be set.
 func (s *Server) Tell(ctx context.Context, session *Session) {
-	l := s.Listen()
+	l := s.Listen(session)
 	if l == nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (s *Server) listen(ctx context.Context, session *Session, m Message) Reply 
 	if notify == nil {
 		notify = session.Notify
 	}
-	l := s.Listen()
+	l := s.Listen(session)
 	if l == nil || notify == nil {
 		return Reply{body: encodeError(m.ID, codeInternalError, nil)}
 	}

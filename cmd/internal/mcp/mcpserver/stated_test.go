@@ -17,6 +17,7 @@ func TestStated(t *testing.T) {
 	page.Says("arrives before its call is remembered for %s s.", "recentForgets", recentForgets/time.Second)
 	page = stated.On(t, "docs/TEAMS.md")
 	page.Says("at most %s at each replica", "maxListeners", maxListeners)
+	page.Says("a %s\nof them for one subject", "1/EachPart", 1.0/EachPart)
 	page = stated.On(t, "docs/clients/claude-code.md")
 	page.Says("Claude's own ceiling is %s.", "Claude.Results.Ceiling", agent.Claude.Results.Ceiling)
 	page = stated.On(t, "docs/HTTP.md")
