@@ -53,10 +53,10 @@ func (o *OIDC) Check(ctx context.Context, credential string) (Caller, error) {
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, o.client()), providerWithin)
 	defer cancel()
 	token, err := v.Verify(ctx, credential)
-	if err != nil {
-		if strings.Contains(err.Error(), "fetching keys") {
-			return Caller{}, fmt.Errorf("ask the OpenID provider for its keys: %w", err)
-		}
+	switch {
+	case err != nil && strings.Contains(err.Error(), errKeys.Error()): // the verifier keeps an error's text only
+		return Caller{}, fmt.Errorf("ask the OpenID provider for its keys: %w", err)
+	case err != nil:
 		return Caller{}, ErrUnknownCaller
 	}
 	return o.callerOf(token)
@@ -127,9 +127,14 @@ func (o *OIDC) ask(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 		o.failed, o.why = o.now(), err
 		return nil, err
 	}
-	// The keys are fetched again when a token names one that is not known, which is how a provider rotates them.
-	lasting := oidc.ClientContext(context.Background(), o.client())
-	o.verifier = provider.VerifierContext(lasting, &oidc.Config{SkipClientIDCheck: true, SupportedSigningAlgs: algorithms, Now: o.now})
+	var has struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&has); err != nil {
+		return nil, err
+	}
+	keys := &keySet{url: has.Keys, client: o.client(), now: o.now}
+	o.verifier = oidc.NewVerifier(o.Issuer, keys, &oidc.Config{SkipClientIDCheck: true, SupportedSigningAlgs: algorithms, Now: o.now})
 	return o.verifier, nil
 }
 

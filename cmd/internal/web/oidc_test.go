@@ -5,11 +5,11 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,6 +30,8 @@ type provider struct {
 	key  *ecdsa.PrivateKey
 	down atomic.Bool
 	huge atomic.Bool
+
+	asked atomic.Int64 // requests so far
 }
 
 func newProvider(t *testing.T) *provider {
@@ -38,6 +40,7 @@ func newProvider(t *testing.T) *provider {
 	p.rotate("first")
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var answer any
+		p.asked.Add(1)
 		switch {
 		case p.down.Load():
 			w.WriteHeader(http.StatusBadGateway)
@@ -50,7 +53,10 @@ func newProvider(t *testing.T) *provider {
 		case r.URL.Path == "/.well-known/openid-configuration":
 			answer = map[string]any{"issuer": p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL, "token_endpoint": p.URL}
 		default:
-			answer = jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: p.id, Algorithm: "ES256", Use: "sig"}}}
+			answer = map[string]any{"keys": []any{
+				map[string]string{"kty": "OKP", "crv": "Ed448", "x": "AA"}, // of a kind that nobody here knows
+				jose.JSONWebKey{Key: p.key.Public(), KeyID: p.id, Algorithm: "ES256", Use: "sig"},
+			}}
 		}
 		assert.NoError(t, json.NewEncoder(w).Encode(answer))
 	}))
@@ -83,6 +89,14 @@ func (p *provider) token(change map[string]any) string {
 
 func (p *provider) method() *web.OIDC {
 	return &web.OIDC{Issuer: p.URL, Audience: []string{"https://mcp.example.com/mcp"}, Scopes: []string{"mcp"}, Claim: "sub"}
+}
+
+// timed returns the provider's method with a clock of its own, and the function that lets time pass.
+func (p *provider) timed() (m *web.OIDC, pass func(time.Duration)) {
+	now := time.Now()
+	m = p.method()
+	m.Now = func() time.Time { return now }
+	return m, func(d time.Duration) { now = now.Add(d) }
 }
 
 func TestTokensOfAProvider(t *testing.T) {
@@ -130,18 +144,10 @@ func TestForgedTokens(t *testing.T) {
 	assert.False(t, m.Owns(other.token(nil)), "a token of another issuer is not ours")
 }
 
-// A new key is fetched when a token names it. What is known goes on while the provider is away.
+// A new key is fetched when a token has a signature by it. What is known goes on while the provider is away.
 func TestKeysOfAProviderChange(t *testing.T) {
 	p := newProvider(t)
-	m := p.method()
-	// go-oidc answers a caller before it has put the keys that it fetched into its cache, or has forgotten that it could not.
-	soon := func(token string, is func(error) bool, why string) {
-		t.Helper()
-		require.Eventually(t, func() bool {
-			_, err := m.Check(t.Context(), token)
-			return is(err)
-		}, 10*time.Second, time.Millisecond, why)
-	}
+	m, pass := p.timed()
 	old := p.token(nil)
 	_, err := m.Check(t.Context(), old)
 	require.NoError(t, err)
@@ -149,10 +155,70 @@ func TestKeysOfAProviderChange(t *testing.T) {
 	_, err = m.Check(t.Context(), old)
 	require.NoError(t, err, "its key is known")
 	p.rotate("second")
-	soon(p.token(nil), web.Unavailable, "the new key cannot be fetched")
+	pass(6 * time.Second)
+	_, err = m.Check(t.Context(), p.token(nil))
+	assert.True(t, web.Unavailable(err), "the new key cannot be fetched: %v", err)
 	p.down.Store(false)
-	soon(p.token(nil), func(err error) bool { return err == nil }, "the new key is fetched")
-	soon(old, func(err error) bool { return errors.Is(err, web.ErrUnknownCaller) }, "its key was taken back")
+	pass(6 * time.Second)
+	_, err = m.Check(t.Context(), p.token(nil))
+	assert.NoError(t, err, "the new key is fetched")
+	_, err = m.Check(t.Context(), old)
+	assert.ErrorIs(t, err, web.ErrUnknownCaller, "its key was taken back")
+}
+
+// A key that the provider withdraws is good for five minutes more, though tokens by it come all the time, and for an hour where the
+// provider cannot be asked.
+func TestAWithdrawnKeyIsGoodForAWhileOnly(t *testing.T) {
+	p := newProvider(t)
+	m, pass := p.timed()
+	stolen := p.token(map[string]any{"exp": time.Now().Add(100 * time.Hour).Unix()})
+	check := func() error {
+		_, err := m.Check(t.Context(), stolen)
+		return err
+	}
+	require.NoError(t, check())
+	p.rotate("second")
+	pass(4 * time.Minute)
+	require.NoError(t, check())
+	pass(time.Minute)
+	assert.ErrorIs(t, check(), web.ErrUnknownCaller)
+
+	p = newProvider(t)
+	m, pass = p.timed()
+	stolen = p.token(map[string]any{"exp": time.Now().Add(100 * time.Hour).Unix()})
+	require.NoError(t, check())
+	p.down.Store(true)
+	for range 59 {
+		pass(time.Minute)
+		require.NoError(t, check())
+	}
+	pass(time.Minute)
+	assert.True(t, web.Unavailable(check()))
+	p.down.Store(false)
+	pass(time.Minute)
+	assert.NoError(t, check())
+}
+
+// However many forged tokens come, the provider is asked for its keys every few seconds at most, and by one request at a time.
+func TestForgedTokensAskTheProviderSeldom(t *testing.T) {
+	p, other := newProvider(t), newProvider(t)
+	m, pass := p.timed()
+	_, err := m.Check(t.Context(), p.token(nil))
+	require.NoError(t, err)
+	before := p.asked.Load()
+	for range 3 {
+		pass(6 * time.Second)
+		var all sync.WaitGroup
+		for range 20 {
+			forged := other.token(map[string]any{"iss": p.URL})
+			all.Go(func() {
+				_, err := m.Check(t.Context(), forged)
+				assert.ErrorIs(t, err, web.ErrUnknownCaller)
+			})
+		}
+		all.Wait()
+	}
+	assert.EqualValues(t, 3, p.asked.Load()-before)
 }
 
 // A provider that cannot be asked, or sends without end, admits nobody and stops nothing else.
