@@ -19,6 +19,7 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/TEAMS.md")
 	page.Says("accepts for at most %s s what it knew", "MaxLost", MaxLost/time.Second)
 	page.Says("therefore refused within %s s", "MaxRevoked", MaxRevoked/time.Second)
+	page.Says("After %s wrong keys", "maxGuesses", maxGuesses)
 	page.Says("is good for %s more minutes", "keysFresh", keysFresh/time.Minute)
 	page.Says("or for %s while the provider", "keysLost", keysLost/time.Minute)
 	page = stated.On(t, "docs/decisions/142-who-may-call-beyond-loopback.md")

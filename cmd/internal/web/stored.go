@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -25,6 +26,7 @@ const (
 	askAgainAfter = time.Second // a store that failed is left alone for so long
 	lookups       = 4           // at once, so that guesses do not take all connections of the store
 	maxRemembered = 10_000      // keys
+	maxGuesses    = 100         // keys a second that nobody has; then those that were never seen are put off
 )
 
 // keyPrefix begins every API key, so that scanners for secrets and our own checks recognize one.
@@ -70,7 +72,11 @@ type StoredKeys struct {
 	known  map[string]confirmed // by hash
 	failed time.Time            // when the store last failed; zero: it works
 	why    error                // it failed
+	second time.Time            // in which guesses were made
+	wrong  int                  // guesses in that second
 }
+
+var errGuesses = errors.New("too many keys that nobody has were tried in this second")
 
 // confirmed is a caller and when the store confirmed the key.
 type confirmed struct {
@@ -93,11 +99,15 @@ func (s *StoredKeys) Check(ctx context.Context, credential string) (Caller, erro
 	if seen && s.now().Sub(last.at) < fresh {
 		return s.current(last.caller)
 	}
-	if retry {
+	switch {
+	case retry && !seen && s.guess(0) >= maxGuesses:
+		err = errGuesses
+	case retry:
 		var c Caller
 		var ok bool
 		if c, ok, err = s.ask(ctx, hash); err == nil {
 			if !ok {
+				s.guess(1)
 				return Caller{}, ErrUnknownCaller
 			}
 			return s.current(c)
@@ -115,6 +125,17 @@ func (s *StoredKeys) current(c Caller) (Caller, error) {
 		return Caller{}, ErrUnknownCaller
 	}
 	return c, nil
+}
+
+// guess counts wrong keys, and returns how many there were in this second.
+func (s *StoredKeys) guess(wrong int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if second := s.now().Truncate(time.Second); second != s.second {
+		s.second, s.wrong = second, 0
+	}
+	s.wrong += wrong
+	return s.wrong
 }
 
 // remembered returns what is known of a key, whether the store may be asked now, and why it failed when it was asked last.

@@ -110,6 +110,29 @@ func TestTheStoreIsSpared(t *testing.T) {
 	assert.Equal(t, 2, s.asked)
 }
 
+// Keys that nobody has cost a bounded number of questions, and put off nobody whose key was seen before.
+func TestGuessesAreLimited(t *testing.T) {
+	s, m, key := newStore(t)
+	_, err := m.Check(t.Context(), key)
+	require.NoError(t, err)
+	s.now = s.now.Truncate(time.Second).Add(20 * time.Second) // the key has to be asked for again
+	s.asked = 0
+	put := 0
+	for range 1000 {
+		if _, err := m.Check(t.Context(), web.NewKey()); web.Unavailable(err) {
+			put++
+		}
+	}
+	assert.Equal(t, 100, s.asked)
+	assert.Equal(t, 900, put, "they may be good: they are to be tried again")
+	_, err = m.Check(t.Context(), key)
+	assert.NoError(t, err)
+	assert.NoError(t, m.Ready(t.Context()))
+	s.now = s.now.Add(time.Second)
+	_, err = m.Check(t.Context(), web.NewKey())
+	assert.ErrorIs(t, err, web.ErrUnknownCaller)
+}
+
 // A key opens the doors that its scopes name, and a failing store is not an unknown key.
 func TestGate(t *testing.T) {
 	s, m, key := newStore(t)

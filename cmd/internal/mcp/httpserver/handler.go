@@ -22,6 +22,7 @@ type Handler struct {
 	bodies    *bodies
 	endpoints map[string]endpoint
 	draining  atomic.Bool // the server ends: requests are to go to another replica
+	strangers strangers
 }
 
 // endpoint is the handler of one path.
@@ -38,7 +39,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer internalError(w)
 	r, f := h.config.guard(r)
 	if f != nil {
-		h.config.refuse(w, r, f)
+		h.turnAway(w, r, f)
 		return
 	}
 	e, ok := h.endpoints[r.URL.Path]

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
@@ -78,10 +80,53 @@ type callerKey struct{}
 // unguarded lists the paths that need no credential. They reveal only whether the server is running.
 var unguarded = map[string]bool{"/healthz": true, "/readyz": true}
 
-// refuse answers with a fault in the form used by all endpoints except the JSON-RPC ones, and runs a
-// machine for it, so that the log and the trace contain it.
+// turnAway answers a request that must not be served. Where callers need credentials, one without costs no machine and no record:
+// anybody can send any number of them.
+func (h *Handler) turnAway(w http.ResponseWriter, r *http.Request, f *fault) {
+	if h.config.Gate == nil || f.code == "insufficient_scope" {
+		h.config.refuse(w, r, f)
+		return
+	}
+	h.stranger(f.message)
+	h.config.reject(w, r, f)
+}
+
+// stranger counts a request that was not admitted, and logs how many there were, every ten seconds at most.
+func (h *Handler) stranger(why string) {
+	if n := h.strangers.add(time.Now()); n > 0 && h.config.Emit != nil {
+		h.config.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": fmt.Sprintf("requests that were not admitted: %d; the latest: %s", n, why)}))
+	}
+}
+
+// strangersEvery is the least time between two messages about requests that were not admitted.
+const strangersEvery = 10 * time.Second
+
+// strangers counts requests that were not admitted.
+type strangers struct {
+	mu    sync.Mutex
+	count int // since the latest message
+	said  time.Time
+}
+
+// add counts one. It returns how many there were, if that is to be said now.
+func (s *strangers) add(now time.Time) (say int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count++
+	if now.Sub(s.said) >= strangersEvery {
+		say, s.count, s.said = s.count, 0, now
+	}
+	return say
+}
+
+// refuse answers with a fault, and runs a machine for it, so that the log and the trace contain it.
 func (c Config) refuse(w http.ResponseWriter, r *http.Request, f *fault) {
 	c.note(r, f)
+	c.reject(w, r, f)
+}
+
+// reject answers with a fault in the form used by all endpoints except the JSON-RPC ones.
+func (c Config) reject(w http.ResponseWriter, r *http.Request, f *fault) {
 	if c.Gate != nil {
 		switch f.code {
 		case "unauthorized":
@@ -120,9 +165,12 @@ func problem(w http.ResponseWriter, f *fault) {
 }
 
 // refusedByHTTP records a request that net/http itself refused.
-func (c Config) refusedByHTTP(why string) {
-	if c.Server != nil {
-		c.Server.Refused(context.Background(), why)
+func (h *Handler) refusedByHTTP(why string) {
+	switch {
+	case h.config.Gate != nil: // whose it was is not known
+		h.stranger(why)
+	case h.config.Server != nil:
+		h.config.Server.Refused(context.Background(), why)
 	}
 }
 

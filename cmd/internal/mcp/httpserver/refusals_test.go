@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
 // Every refused request leaves an event and a record with a reason in the server's own words.
@@ -58,6 +59,28 @@ func TestATokenIsAskedFor(t *testing.T) {
 	assert.Equal(t, 200, response.StatusCode, "whether it is there is no secret")
 	response, _ = p.send("GET", "/other", "")
 	assert.Equal(t, 401, response.StatusCode, "which paths there are is one")
+}
+
+// Requests that are not admitted cost no machine and no record; a warning counts them.
+func TestStrangersCostNoRecord(t *testing.T) {
+	var said []any
+	p := newPlace(t, func(c *Config) {
+		c.Gate = &web.Gate{Methods: []web.AuthMethod{web.Token("s3cret")}}
+		c.Emit = func(e fsm.Event) { said = append(said, e.Data["message"]) }
+	})
+	for range 50 {
+		response, _ := p.post(message("ping", nil), "Authorization: Bearer "+web.NewKey())
+		require.Equal(t, http.StatusUnauthorized, response.StatusCode)
+	}
+	assert.Empty(t, p.events, "no machine has run")
+	assert.Equal(t, []any{"requests that were not admitted: 1; the latest: want Authorization: Bearer with a token of this server"}, said)
+
+	var s strangers
+	at := time.Now()
+	assert.Equal(t, 1, s.add(at))
+	assert.Zero(t, s.add(at))
+	assert.Zero(t, s.add(at.Add(strangersEvery-1)))
+	assert.Equal(t, 3, s.add(at.Add(strangersEvery)))
 }
 
 // lost is a method that cannot be asked.

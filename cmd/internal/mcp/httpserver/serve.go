@@ -35,7 +35,7 @@ func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handle
 	server.MaxHeaderBytes = maxHeaderBytes
 	server.ErrorLog = log.New(complaints(h.config.complain), "", 0)
 	server.RegisterOnShutdown(h.config.Server.StopListening) // otherwise the shutdown would wait for streams
-	return web.Serve(ctx, server, listener{l, h.config.refusedByHTTP}, func() bool {
+	return web.Serve(ctx, server, listener{l, h.refusedByHTTP}, func() bool {
 		h.draining.Store(true)
 		if web.ShutDown(server, h.config.FinishWithin, hurry) {
 			return true

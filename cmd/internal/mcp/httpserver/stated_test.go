@@ -15,6 +15,7 @@ func TestStated(t *testing.T) {
 	page.Says("each for %s minutes after its last use", "maxIdle", maxIdle/time.Minute)
 	page.Says("took longer than %s s |", "bodyWithin", bodyWithin/time.Second)
 	page = stated.On(t, "docs/HTTP.md")
+	page.Says("counts these, every %s s at most", "strangersEvery", strangersEvery/time.Second)
 	page.Says("headers above %s KiB", "maxHeaderBytes", maxHeaderBytes>>10)
 	page = stated.On(t, "docs/AUDIT.md")
 	page.Says("idle for %s minutes", "maxIdle", maxIdle/time.Minute)

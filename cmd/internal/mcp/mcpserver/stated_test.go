@@ -12,6 +12,7 @@ import (
 func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/HTTP.md")
 	page.Says("| %s clients listen for changes", "maxListeners", maxListeners)
+	page.Says("already, or %s of one person", "maxListeners/EachPart", maxListeners/EachPart)
 	page.Says("takes longer than %s s, the client gave", "progressEvery", progressEvery/time.Second)
 	page.Says("`notifications/progress` every %s s", "progressEvery", progressEvery/time.Second)
 	page.Says("arrives before its call is remembered for %s s.", "recentForgets", recentForgets/time.Second)
