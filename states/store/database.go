@@ -109,6 +109,19 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
+// glance is how long those wait who look after a process.
+const glance = 500 * time.Millisecond
+
+// Usable returns why the database cannot be used now, or nil, within half a second.
+func (db *DB) Usable(ctx context.Context) error {
+	if err := db.Failing(); refused(err) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	return db.Check(ctx)
+}
+
 // connection is a connection or a transaction.
 type connection interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"runtime"
 	"strconv"
 	"sync"
@@ -63,6 +64,18 @@ func newMetrics(version, transport string) *metrics {
 		m.registry.MustRegister(m.operations)
 	}
 	return m
+}
+
+// databaseGauge asks at each scrape whether the database can be used.
+func databaseGauge(why func(context.Context) error) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "mcp_pruner_database_up", Help: "1 if the database can be used, 0 if results come whole because it cannot.",
+	}, func() float64 {
+		if why(context.Background()) != nil {
+			return 0
+		}
+		return 1
+	})
 }
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ const page = "../../../docs/TEAMS.md"
 func TestThePageNamesWhatThereIs(t *testing.T) {
 	var logs eventLog
 	c := telemetrytest.NewCollector(t)
-	p, end := pipeline(t, Options{Metrics: "127.0.0.1:0", Transport: "tcp", Emit: logs.emit, Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL}})
+	p, end := pipeline(t, Options{Metrics: "127.0.0.1:0", Transport: "tcp", Emit: logs.emit, Database: func(context.Context) error { return nil }, Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL}})
 	call(p, nil, map[string]any{"text": strings.Repeat("words ", 90), "question": "which?"}, "")
 	call(p, nil, map[string]any{"text": "fail"}, "")
 	metrics := make(map[string][]string)

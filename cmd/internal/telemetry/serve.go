@@ -25,6 +25,9 @@ func serveMetrics(o Options) (*metrics, func() error, error) {
 		return nil, nil, fmt.Errorf("MCP_PRUNER_METRICS: %w", err)
 	}
 	m := newMetrics(o.Version, o.Transport)
+	if o.Database != nil {
+		m.registry.MustRegister(databaseGauge(o.Database))
+	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", guarded(l, token, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})))
 	s := web.NewServer(mux)

@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -18,6 +19,8 @@ type Options struct {
 	Version   string   // of this program
 	Transport string   // transport of the calls: pipe or tcp; "": the calls are not MCP
 	Emit      func(fsm.Event)
+
+	Database func(context.Context) error // why what outlives the process cannot be used; nil: it is not in a database
 }
 
 // endWithin is the time limit for shutting down, because the client waits for it.

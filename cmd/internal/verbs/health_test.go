@@ -2,16 +2,70 @@ package verbs
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 )
+
+// A gateway and a pruner go on without their database, and say so where somebody looks.
+func TestALostDatabaseIsSaid(t *testing.T) {
+	database, config := storetest.Start(t), filepath.Join(t.TempDir(), "servers.json")
+	require.NoError(t, os.WriteFile(config, []byte(`{"mcpServers":{"none":{"url":"http://127.0.0.1:1/mcp"}}}`), 0o600))
+	env := []string{"MCP_PRUNER_STORE=" + database.Database(t), "MCP_PRUNER_METRICS=127.0.0.1:0", "HOME=" + t.TempDir(), "PRUNER_URL=embedded"}
+	said := map[string]func() string{}
+	for name, r := range map[string]*running{
+		"pruner": start(t, env...), "gateway": startVerb(t, gatewayCommand, []string{"--http", config}, env...),
+	} {
+		metrics := ""
+		require.Eventually(t, func() bool {
+			metrics = regexp.MustCompile(`http://[^"]+/metrics`).FindString(r.stderr.String())
+			return metrics != ""
+		}, time.Minute, time.Millisecond, name)
+		said[name] = func() string {
+			health := textAt(t, strings.TrimSuffix(r.url, "/mcp")+"/healthz")
+			return regexp.MustCompile(`"ok":\w+,"status":"\w+"`).FindString(health) + regexp.MustCompile(`\nmcp_pruner_database_up \d`).FindString(textAt(t, metrics))
+		}
+	}
+	all := func(want string) {
+		t.Helper()
+		for name, say := range said {
+			assert.Equal(t, want, say(), name)
+		}
+	}
+	all(`"ok":true,"status":"ok"` + "\nmcp_pruner_database_up 1")
+	database.Stop(t, "immediate")
+	all(`"ok":true,"status":"passing"` + "\nmcp_pruner_database_up 0")
+	database.Start(t)
+	require.Eventually(t, func() bool {
+		return strings.HasSuffix(said["pruner"](), "1") && strings.HasSuffix(said["gateway"](), "1")
+	}, time.Minute, 50*time.Millisecond)
+	all(`"ok":true,"status":"ok"` + "\nmcp_pruner_database_up 1")
+}
+
+// textAt returns what an address answers, which is a success.
+func textAt(t *testing.T, address string) string {
+	t.Helper()
+	answer, err := http.Get(address)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	assert.Equal(t, http.StatusOK, answer.StatusCode)
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return string(body)
+}
 
 func TestHealth(t *testing.T) {
 	for path, want := range map[string]int{"/healthz": command.OK, "/health": command.OK, "/elsewhere": command.Fail} {

@@ -177,7 +177,7 @@ func (o overHTTP) handler(c settings.Settings, env []string, logs *fsm.EventLog,
 		return nil, nil, err
 	}
 	if shared != nil {
-		web.Replicas = shared
+		web.Replicas, web.Database = shared, shared.Usable
 		defer func() {
 			rest := closing
 			closing = func() {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -59,12 +60,17 @@ func (l *lines) String() string {
 
 func start(t *testing.T, env ...string) *running {
 	t.Helper()
+	return startVerb(t, prunerCommand, nil, env...)
+}
+
+func startVerb(t *testing.T, verb func(command.Process) *cobra.Command, args []string, env ...string) *running {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out := newLines()
 	code := make(chan int, 1)
 	go func() {
-		p := command.Process{Args: []string{"--port", "0"}, Env: env, Stdout: io.Discard, Stderr: out}
-		code <- command.Verb(ctx, prunerCommand(p), p)
+		p := command.Process{Args: append(args, "--port", "0"), Env: env, Stdout: io.Discard, Stderr: out}
+		code <- command.Verb(ctx, verb(p), p)
 		_ = out.w.Close()
 	}()
 	r := &running{stderr: out, stop: sync.OnceValue(func() int {

@@ -19,6 +19,8 @@ type Config struct {
 
 	Replicas Replicas // the other processes behind the same address; nil: there are none
 
+	Database func(context.Context) error // why what outlives the process cannot be used; nil: it is not in a database
+
 	Pruner *Pruner // the line pruner's endpoints in addition to /mcp; nil: none
 
 	BodyWithin  time.Duration // time limit for a request's body; 0: 30 s

@@ -72,8 +72,11 @@ func internalError(w http.ResponseWriter) {
 	}
 }
 
-// health reports that the server is running.
-func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
+// without is what health says of a database that cannot be used. Anybody may ask, so it names nothing.
+const without = "the database cannot be used: results come whole, and nothing is recovered"
+
+// health reports that the server is running, and whether it can use its database.
+func (h *Handler) health(w http.ResponseWriter, r *http.Request) {
 	type server struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
@@ -82,12 +85,17 @@ func (h *Handler) health(w http.ResponseWriter, _ *http.Request) {
 		StartedAt string `json:"started_at"`
 		UptimeMS  int64  `json:"uptime_ms"`
 	}
+	status, message := "ok", ""
+	if ask := h.config.Database; ask != nil && ask(r.Context()) != nil {
+		status, message = "passing", without
+	}
 	writeJSON(w, http.StatusOK, struct {
-		OK     bool   `json:"ok"`
-		Status string `json:"status"`
-		Server server `json:"server"`
-		Time   clock  `json:"time"`
-	}{true, "ok", server{mcpserver.Name, h.config.Version}, clock{
+		OK      bool   `json:"ok"`
+		Status  string `json:"status"`
+		Message string `json:"message,omitempty"`
+		Server  server `json:"server"`
+		Time    clock  `json:"time"`
+	}{true, status, message, server{mcpserver.Name, h.config.Version}, clock{
 		h.started.UTC().Format("2006-01-02T15:04:05.000Z07:00"), time.Since(h.started).Milliseconds(),
 	}})
 }
