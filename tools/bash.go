@@ -178,12 +178,14 @@ var ownPrefixes = []string{"PRUNER_", "MCP_PRUNER_", "JEEVES_", "DEEPINFRA_", "O
 // environment returns the server's environment without the hidden variables, overridden by
 // the call's own variables.
 func (c *bashCall) environment(dir string) []string {
-	env := slices.DeleteFunc(slices.Clone(c.base.Env()), func(entry string) bool {
+	env := c.base.Env()
+	hidden := Hidden(env)
+	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		if _, overridden := c.env[name]; overridden || name == "PWD" {
 			return true
 		}
-		return Secret(name) && !slices.Contains(c.base.PassEnv, name)
+		return hidden(name) && !slices.Contains(c.base.PassEnv, name)
 	})
 	if _, given := c.env["PWD"]; !given {
 		env = append(env, "PWD="+dir)
@@ -197,13 +199,17 @@ func (c *bashCall) environment(dir string) []string {
 	return env
 }
 
-// Withheld reports whether a variable is hidden from every process that is started for a
-// client.
-func Withheld(name string) bool { return Secret(name) }
+// databaseSecrets open the database in which a server keeps its state.
+var databaseSecrets = []string{"PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "PGSSLKEY", "PGSSLPASSWORD"}
 
-// Secret reports whether a variable is hidden from commands: a setting of the server, or
-// one of its client's secrets.
-func Secret(name string) bool { return hasPrefix(name, ownPrefixes) || ClientSecret(name) }
+// Hidden returns which variables of an environment are hidden from every process that is started for a client: the server's
+// settings, its client's secrets, and what opens its database, if it has one. Without one that is the user's.
+func Hidden(env []string) func(name string) bool {
+	shared := slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "MCP_PRUNER_STORE=postgres") })
+	return func(name string) bool {
+		return hasPrefix(name, ownPrefixes) || ClientSecret(name) || shared && slices.Contains(databaseSecrets, name)
+	}
+}
 
 // ClientSecret reports whether a variable is one of the client's session secrets, which the
 // server does not need.

@@ -173,6 +173,25 @@ func TestBashEnvironment(t *testing.T) {
 	}
 }
 
+// TestTheDatabasesPassword: what opens the server's database is hidden from commands; without one it is the user's.
+func TestTheDatabasesPassword(t *testing.T) {
+	names := []string{"PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "PGSSLKEY", "PGSSLPASSWORD"}
+	for store, seen := range map[string]bool{"": true, "sqlite:/a": true, "postgres://db/x": false, "postgresql://db/x": false} {
+		env := []string{"PATH=" + os.Getenv("PATH"), "MCP_PRUNER_STORE=" + store, "PGHOST=db"}
+		for _, name := range names {
+			env = append(env, name+"=secret")
+		}
+		bash, _ := bashTool(t, Settings{Env: func() []string { return env }})
+		out, err := call(t, bash, command("env"))
+		require.NoError(t, err)
+		assert.Contains(t, out.Code(), "PGHOST=db")
+		for _, name := range names {
+			assert.Equal(t, seen, strings.Contains(out.Code(), name+"=secret"), "%s with %q", name, store)
+		}
+		assert.Equal(t, !seen, Hidden(env)("PGPASSWORD"))
+	}
+}
+
 // TestBashKeepsThePath: what is first on the server's PATH is first in commands,
 // whatever the login profile sets.
 func TestBashKeepsThePath(t *testing.T) {

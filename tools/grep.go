@@ -216,9 +216,11 @@ func (c *grepCall) failed(ctx context.Context, err error) error {
 // engineEnv returns the environment of rg and grep: without variables that would change
 // their output, and with a locale that uses UTF-8.
 func (b *base) engineEnv() []string {
-	env := slices.DeleteFunc(slices.Clone(b.Env()), func(entry string) bool {
+	env := b.Env()
+	hidden := Hidden(env)
+	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return Secret(name) || strings.HasPrefix(name, "GREP_") || strings.HasPrefix(name, "LC_") ||
+		return hidden(name) || strings.HasPrefix(name, "GREP_") || strings.HasPrefix(name, "LC_") ||
 			name == "RIPGREP_CONFIG_PATH" || name == "LANG"
 	})
 	return append(env, "LC_ALL="+utf8Locale(runtime.GOOS))

@@ -20,6 +20,7 @@ func TestServerHoldsNoClientSecrets(t *testing.T) {
 	cmd.Env = []string{
 		"PATH=/usr/bin:/bin", "PRUNER_URL=", "DEEPINFRA_API_KEY=own", "CODEX_PASSED=passed", "MCP_PRUNER_PASS_ENV=CODEX_PASSED",
 		"ANTHROPIC_API_KEY=secret", "CLAUDE_CODE_MESSAGING_TOKEN=secret", "CODEX_API_KEY=secret", "OPENAI_API_KEY=secret",
+		"MCP_PRUNER_STORE=postgres:///none?host=/nowhere", "PGPASSWORD=secret",
 		"OTEL_EXPORTER_OTLP_HEADERS=api-key=secret", "OTEL_EXPORTER_OTLP_TRACES_HEADERS=api-key=secret",
 	}
 	in, err := cmd.StdinPipe()

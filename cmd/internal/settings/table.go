@@ -66,7 +66,7 @@ func toolRows() []Row {
 			Meaning: "The same call again gets whole what was pruned, unless something could have changed it in between; `false`: it is pruned again.",
 			Take:    boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
 		{Name: "MCP_PRUNER_PASS_ENV", For: both, Allowed: "names separated by commas",
-			Meaning: "Variables that `bash` passes on although they are withheld by default: the server's settings (`PRUNER_*`, `MCP_PRUNER_*`, `JEEVES_*`, `DEEPINFRA_*`, `OTEL_EXPORTER_OTLP_HEADERS`) and the client's secrets (" + clientSecrets() + ").",
+			Meaning: "Variables that `bash` passes on although they are withheld by default: the server's settings (`PRUNER_*`, `MCP_PRUNER_*`, `JEEVES_*`, `DEEPINFRA_*`, `OTEL_EXPORTER_OTLP_HEADERS`), what opens its database (`PGPASSWORD`, `PGPASSFILE` and others, if `MCP_PRUNER_STORE` names one) and the client's secrets (" + clientSecrets() + ").",
 			Take: func(s *Settings, v string) bool {
 				s.PassEnv = list(v)
 				return true

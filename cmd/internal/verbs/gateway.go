@@ -266,8 +266,9 @@ func note(emit func(fsm.Event)) func(string, map[string]any) {
 
 // upstreamEnv returns the environment that upstream servers get in addition to their own entries.
 func upstreamEnv(env []string) []string {
+	hidden := tools.Hidden(env)
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return tools.Withheld(name)
+		return hidden(name)
 	})
 }

@@ -19,7 +19,8 @@ import (
 func ShedSecrets(args, env []string, server bool) {
 	config, _, _ := settings.Load(settings.Stdio, nil, settings.FromEnv(env)) // a bad setting is reported by the server
 	passed := func(name string) bool { return slices.Contains(config.PassEnv, name) }
-	if hideEntries(func(name string) bool { return tools.Secret(name) && !passed(name) }) == nil || !server {
+	hidden := tools.Hidden(env)
+	if hideEntries(func(name string) bool { return hidden(name) && !passed(name) }) == nil || !server {
 		return
 	}
 	kept := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {

@@ -169,3 +169,10 @@ func TestForgetAndRestore(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "ann's", text, "the backup has it")
 }
+
+// The servers behind a gateway do not get what opens its database.
+func TestUpstreamsCannotOpenTheDatabase(t *testing.T) {
+	env := []string{"A=1", "PGPASSWORD=secret", "MCP_PRUNER_STORE=postgres://db/x"}
+	assert.Equal(t, []string{"A=1"}, upstreamEnv(env))
+	assert.Equal(t, []string{"A=1", "PGPASSWORD=secret"}, upstreamEnv(env[:2]), "without a database it is the user's")
+}
