@@ -30,9 +30,11 @@ var findRules = sync.OnceValue(func() *schema.Schema { return schema.MustCompile
 
 // findTool returns the tool that searches a list, or false if the list is short. It is for clients without a tool search of their own.
 func findTool(list []upstream.Exposed) (t tools.Tool, offered bool) {
-	actions := 0
+	server := map[*upstream.Definition]bool{} // tools, of which a mapping may make several actions
 	for i := range list {
-		actions += len(list[i].Actions)
+		for _, a := range list[i].Actions {
+			server[a.Def] = true
+		}
 	}
 	index := sync.OnceValue(func() *toolIndex { return newToolIndex(list) })
 	return tools.Tool{
@@ -45,7 +47,7 @@ func findTool(list []upstream.Exposed) (t tools.Tool, offered bool) {
 			}
 			return &search{args, index}, issues
 		},
-	}, actions >= findFrom
+	}, len(server) >= findFrom
 }
 
 // search is one call of find.

@@ -75,3 +75,23 @@ func TestFindIsOfferedForLongGroupedListsOnly(t *testing.T) {
 	assert.Contains(t, names(upstream.Grouped), "find")
 	assert.NotContains(t, names(upstream.Trimmed), "find")
 }
+
+// The document's server has 24 tools, of which its mapping makes 32 actions: its list is the eight tools of the mapping.
+func TestFindCountsToolsAndNoActions(t *testing.T) {
+	var answer struct{ Result json.RawMessage }
+	var mapping json.RawMessage
+	findFixture(t, "../jarvis-24.json", &answer)
+	findFixture(t, "../jarvis.map.json", &mapping)
+	list, _, err := upstream.ParseList("jarvis", answer.Result)
+	require.NoError(t, err)
+	maps, err := upstream.ParseMappings(mapping, []string{"jarvis"})
+	require.NoError(t, err)
+	m := maps["jarvis"]
+	exposed := upstream.Build([]upstream.Server{{Name: "jarvis", Tools: list, Mapping: &m}}, upstream.Grouped, upstream.Options{Target: upstream.DefaultTarget, Tokens: tokens.Estimate})
+	actions := 0
+	for _, e := range exposed {
+		actions += len(e.Actions)
+	}
+	assert.GreaterOrEqual(t, actions, findFrom)
+	assert.Len(t, new(Gateway).toolsOf(upstream.Grouped, exposed), 8)
+}
