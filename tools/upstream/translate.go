@@ -15,7 +15,8 @@ type Call struct {
 	Def       *Definition
 	Action    string // "" when the exposed tool has none
 	Arguments map[string]any
-	Question  string // focus question for pruning the result
+	Passed    map[string]string // names of the arguments that the model gave, by the exposed ones
+	Question  string            // focus question for pruning the result
 }
 
 // helpAction is the action that returns the full descriptions and schemas of a tool's
@@ -38,7 +39,7 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 		}
 		return nil, "", refusal
 	}
-	translated := make(map[string]any, len(args)+len(action.Route.Set))
+	translated, passed := make(map[string]any, len(args)+len(action.Route.Set)), make(map[string]string, len(args))
 	for name, value := range args {
 		if name == "action" && action.Name != "" {
 			continue
@@ -46,11 +47,12 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 		upstream, ok := action.Rename[name]
 		switch {
 		case ok:
-			name = upstream
 		case action.Name != "" && name == "subaction" && action.undeclared("subaction"):
-			name = "action"
+			upstream = "action"
+		default:
+			upstream = name
 		}
-		translated[name] = value
+		translated[upstream], passed[name] = value, upstream
 	}
 	if refusal := action.refuseExtra(e, translated); refusal != "" {
 		return nil, "", refusal
@@ -62,7 +64,7 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 			return nil, "", refusal
 		}
 	}
-	call = &Call{Def: action.Def, Action: action.Name, Arguments: translated, Question: question}
+	call = &Call{Def: action.Def, Action: action.Name, Arguments: translated, Passed: passed, Question: question}
 	call.Question = cmp.Or(call.Question, call.about())
 	return call, "", ""
 }

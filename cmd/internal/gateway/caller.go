@@ -75,6 +75,20 @@ func encoded(value any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
+// spelled returns the members of an object that have escapes of surrogates. They are passed on as the client spelled them, because
+// no string here can hold half of a pair.
+func spelled(raw json.RawMessage) map[string]json.RawMessage {
+	plain := func(_ string, value json.RawMessage) bool {
+		return !bytes.Contains(value, []byte(`\ud`)) && !bytes.Contains(value, []byte(`\uD`))
+	}
+	if plain("", raw) {
+		return nil
+	}
+	members, _ := schema.Members(raw) // JSON
+	maps.DeleteFunc(members, plain)
+	return members
+}
+
 func decoded(raw json.RawMessage) any {
 	v, _ := schema.Decode(raw) // nothing, or JSON
 	return v

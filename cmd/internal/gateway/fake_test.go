@@ -174,6 +174,8 @@ func (f *fake) call(m fakeMessage) {
 		f.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32050,"message":"out of stock","data":{"left":0}}}`, m.ID))
 	case id == "19": // an error whose code is a text
 		f.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":"E_STOCK","message":"out of stock"}}`, m.ID))
+	case id == "20": // what came
+		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, f.in.Text()))
 	case id == "4":
 		os.Exit(3)
 	case id == "5": // progress

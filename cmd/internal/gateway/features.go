@@ -46,6 +46,11 @@ func (g *Gateway) answer(ctx context.Context, c *mcpserver.Caller, method string
 	if params == nil {
 		params = map[string]any{}
 	}
+	for name, value := range spelled(raw) {
+		if name == "arguments" || name == "argument" {
+			params[name] = value
+		}
+	}
 	r := request{g, c, method, params}
 	switch method {
 	case "resources/list", "resources/templates/list", "prompts/list":

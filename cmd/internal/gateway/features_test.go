@@ -51,6 +51,10 @@ func (f *fake) feature(m fakeMessage) {
 	case "prompts/list":
 		f.result(m.ID, `{"prompts":[{"name":"greet","title":"A greeting","arguments":[{"name":"who"}]}]}`)
 	case "prompts/get":
+		if strings.Contains(f.in.Text(), `\ud`) { // what came
+			f.result(m.ID, fmt.Sprintf(`{"came":%q}`, f.in.Text()))
+			return
+		}
 		f.result(m.ID, fmt.Sprintf(`{"messages":[{"role":"user","content":{"type":"text","text":"%s %v"}}]}`, m.Params.Name, m.Params.Arguments["who"]))
 	case "completion/complete":
 		f.result(m.ID, `{"completion":{"values":["Ada","Bob"],"hasMore":false}}`)

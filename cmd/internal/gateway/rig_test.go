@@ -125,6 +125,8 @@ func (c rigClient) works() {
 	}
 	answer, _ := c.ask("prompts/get", `{"name":"good_greet","arguments":{"who":"Ada"}}`)
 	assert.Contains(t, answer, `"text":"greet Ada"`)
+	answer, _ = c.ask("prompts/get", `{"name":"good_greet","arguments":{"who":"half \ud83d"}}`)
+	assert.Contains(t, answer, `\"who\":\"half \\ud83d\"`, "half of a pair arrives as it was sent")
 	answer, _ = c.ask("completion/complete", `{"ref":{"type":"ref/prompt","name":"good_greet"},"argument":{"name":"who","value":""}}`)
 	assert.Contains(t, answer, `"values":["Ada","Bob"]`)
 	answer, _ = c.ask("resources/read", `{"uri":"nobody:///1"}`)

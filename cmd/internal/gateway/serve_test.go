@@ -129,6 +129,10 @@ func TestTheGatewayServes(t *testing.T) {
 	} {
 		assert.Equal(t, want, c.result(callOf(4, "shop_item", args)), args)
 	}
+	var came struct{ Content []struct{ Text string } }
+	sent := `"note":["half \ud83d or \uDE00","whole \ud83d\ude00"]`
+	require.NoError(t, json.Unmarshal([]byte(c.result(callOf(6, "shop_item", `{"action":"get","id":20,`+sent+`,"other":"\u00e9"}`))), &came))
+	assert.Contains(t, came.Content[0].Text, `"arguments":{"id":20,`+sent+`,"other":"é"}`, "half of a pair arrives as it was sent")
 	assert.Contains(t, c.result(callOf(5, "shop_item", `{"action":"gett","id":1}`)), `did you mean \"get\"?`)
 }
 

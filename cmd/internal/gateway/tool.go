@@ -110,6 +110,11 @@ func (g *Gateway) callFrom(ctx context.Context, target *upstream.Call, from *mcp
 	if from == nil {
 		return s.Call(ctx, target.Def.Name, target.Arguments, nil, nil, nil)
 	}
+	for name, value := range spelled(spelled(from.Params())["arguments"]) {
+		if to, passed := target.Passed[name]; passed {
+			target.Arguments[to] = value
+		}
+	}
 	names, extra := g.names(s.Name()), map[string]any{}
 	if task, ok := from.Extra()["task"]; ok {
 		extra["task"] = task

@@ -14,7 +14,8 @@ type Caller struct {
 	notify   func(line []byte)
 	params   params // their _meta only
 	extra    map[string]any
-	standing bool // belongs to no request
+	raw      json.RawMessage // all params
+	standing bool            // belongs to no request
 	atEnd    []func()
 }
 
@@ -28,7 +29,7 @@ func callerOf(session *Session, m Message) *Caller {
 		notify = session.send
 	}
 	p := m.params()
-	c := &Caller{session: session, notify: notify, params: params{meta: p.meta}}
+	c := &Caller{session: session, notify: notify, params: params{meta: p.meta}, raw: m.Params}
 	for _, key := range callExtras {
 		if value, has := p.object[key]; has {
 			if c.extra == nil {
@@ -43,6 +44,9 @@ func callerOf(session *Session, m Message) *Caller {
 // Extra returns the params of a tools/call other than name, arguments and _meta: task, and the answers of a client of
 // protocol 2026-07-28 to what a result asked for.
 func (c *Caller) Extra() map[string]any { return c.extra }
+
+// Params returns all params of the request as the client spelled them.
+func (c *Caller) Params() json.RawMessage { return c.raw }
 
 // Modern reports whether the request is of protocol 2026-07-28 or later.
 func (c *Caller) Modern() bool { return c.params.modern() }
