@@ -8,9 +8,8 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"regexp"
 	"strconv"
-	"sync"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -128,8 +127,8 @@ func integer(raw json.RawMessage) (int, bool) {
 // readableHTTP makes the answers of a server over HTTP readable.
 type readableHTTP struct{}
 
-// requestID matches the beginning of a request that the transport sends.
-var requestID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{"jsonrpc":"2\.0","id":(\d+)[,}]`) })
+// requestHead begins the requests that the transport sends. A number follows.
+var requestHead = []byte(`{"jsonrpc":"2.0","id":`)
 
 // RoundTrip implements http.RoundTripper.
 func (readableHTTP) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -138,18 +137,31 @@ func (readableHTTP) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	var id json.RawMessage
-	if request.GetBody != nil && answer.StatusCode == http.StatusOK { // others may refuse the session, without an id
+	mayForget := answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusBadRequest // the session, without an id
+	if request.GetBody != nil && !mayForget {
 		if body, err := request.GetBody(); err == nil {
 			head, _ := io.ReadAll(io.LimitReader(body, 100))
 			_ = body.Close()
-			if found := requestID().FindSubmatch(head); found != nil {
-				id = found[1]
+			if rest, found := bytes.CutPrefix(head, requestHead); found {
+				id, _, _ = bytes.Cut(rest, []byte(",")) // before the method
 			}
+		}
+	}
+	lines := newReadable(answer.Body, id)
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json") { // it may have several lines
+		all, err := lines.in.Peek(maxErrorLine)
+		message := new(bytes.Buffer)
+		if err == io.EOF && bytes.Contains(all, []byte(`"error"`)) && json.Compact(message, all) == nil {
+			var refusal transport.JSONRPCResponse
+			if json.Unmarshal(readableLine(message.Bytes(), id), &refusal) == nil && refusal.Error != nil && mayForget {
+				answer.StatusCode = http.StatusBadRequest // of 404 the transport would not read why
+			}
+			lines = newReadable(message, id)
 		}
 	}
 	answer.Body = struct {
 		io.Reader
 		io.Closer
-	}{newReadable(answer.Body, id), answer.Body}
+	}{lines, answer.Body}
 	return answer, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -73,6 +74,48 @@ func TestOddErrorsOverHTTPAreAnswered(t *testing.T) {
 			s.Close()
 			server.Close()
 		}
+	}
+}
+
+// TestErrorsOverHTTPKeepTheirText runs a server that answers calls with an error without an id, in several lines, and with every
+// status. Only what may refuse the session is tried once more: the others may have done something.
+func TestErrorsOverHTTPKeepTheirText(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	calls := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ Name string }
+		}
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		switch {
+		case r.Method != http.MethodPost:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case m.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		case m.Method == "tools/call":
+			calls++
+			status, _ := strconv.Atoi(m.Params.Name)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "{\n \"jsonrpc\": \"2.0\",\n \"error\": {\n  \"code\": -32050,\n  \"message\": \"the quota is used up\"\n }\n}\n")
+		default:
+			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{},"tools":[]}}`, m.ID)
+		}
+	}))
+	defer server.Close()
+	s := New(Config{Name: "odd", URL: server.URL}, Options{Note: func(string, map[string]any) {}, Changed: func(_, _ Offer) {}})
+	defer s.Close()
+	for status, want := range map[string]int{"200": 1, "400": 2, "403": 1, "404": 2, "429": 1, "500": 1, "503": 1} {
+		calls = 0
+		_, err := s.Call(t.Context(), status, nil, nil, nil, nil)
+		var failed *tools.Error
+		require.ErrorAs(t, err, &failed, status)
+		require.NotNil(t, failed.Opaque, "%s: %v", status, err)
+		assert.Equal(t, tools.RPCError{Code: -32050, Message: "the quota is used up"}, *failed.Opaque.RPC, status)
+		assert.Equal(t, want, calls, status)
 	}
 }
 
