@@ -109,15 +109,12 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// glance is how long those wait who look after a process.
-const glance = 500 * time.Millisecond
-
 // Usable returns why the database cannot be used now, or nil, within half a second.
 func (db *DB) Usable(ctx context.Context) error {
 	if err := db.Failing(); refused(err) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, glance)
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
 	return db.Check(ctx)
 }

@@ -44,13 +44,9 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 		if name == "action" && action.Name != "" {
 			continue
 		}
-		upstream, ok := action.Rename[name]
-		switch {
-		case ok:
-		case action.Name != "" && name == "subaction" && action.undeclared("subaction"):
+		upstream := cmp.Or(action.Rename[name], name)
+		if upstream == "subaction" && action.Name != "" && action.undeclared("subaction") {
 			upstream = "action"
-		default:
-			upstream = name
 		}
 		translated[upstream], passed[name] = value, upstream
 	}

@@ -105,12 +105,8 @@ func checkKey(k store.Key) error {
 			return command.Usagef("%q: want at most %d bytes of printable text", text, maxKeyText)
 		}
 	}
-	switch strings.TrimSpace(k.Subject) {
-	case "":
-		return command.Usagef("SUBJECT: want the name of whose key it is")
-	case k.Subject:
-	default: // another subject than the one that is meant
-		return command.Usagef("SUBJECT %q: want a name without spaces around it", k.Subject)
+	if name := strings.TrimSpace(k.Subject); name == "" || name != k.Subject {
+		return command.Usagef("SUBJECT %q: want the name of whose key it is, without spaces around it", k.Subject)
 	}
 	if web.IsKey(k.Subject) {
 		return command.Usagef("SUBJECT: this is a key; want the name of whose key it is to be")

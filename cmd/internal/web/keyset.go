@@ -36,31 +36,30 @@ type keySet struct {
 var errKeys = errors.New("the keys cannot be fetched")
 
 // VerifySignature implements [oidc.KeySet]. A signature by no known key may be by a new one, which the provider is then asked for.
-func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	keys, err := k.current(ctx, keysFresh)
-	if keys == nil {
-		return nil, fmt.Errorf("%w: %w", errKeys, err)
+func (k *keySet) VerifySignature(ctx context.Context, token string) (payload []byte, err error) {
+	keys, why := k.current(ctx, keysFresh)
+	if keys != nil {
+		if payload, err = keys.VerifySignature(ctx, token); err == nil {
+			return payload, nil
+		}
+		keys, why = k.current(ctx, keysAgain)
 	}
-	payload, wrong := keys.VerifySignature(ctx, token)
-	if wrong == nil {
-		return payload, nil
-	}
-	if keys, err = k.current(ctx, keysAgain); err != nil {
-		return nil, fmt.Errorf("%w: %w", errKeys, err)
+	if keys == nil || why != nil {
+		return nil, fmt.Errorf("%w: %w", errKeys, why)
 	}
 	return keys.VerifySignature(ctx, token)
 }
 
-// current returns the keys, or nil if none count. It asks the provider for those that are older than age, unless it asked a moment
-// ago. err is why the latest request failed.
+// current returns the keys, or nil if none count: then err says why. It asks the provider for those that are older than age, unless it asked a moment
+// ago. err is also why the latest request failed.
 func (k *keySet) current(ctx context.Context, age time.Duration) (keys *oidc.StaticKeySet, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.now()
 	if now.Sub(k.fetched) >= age && now.Sub(k.asked) >= keysAgain {
 		k.asked = now
-		known := k.keys != nil
-		if known { // others go on with them meanwhile
+		known := now.Sub(k.fetched) < keysLost
+		if known { // others go on with what is known meanwhile
 			k.mu.Unlock()
 		}
 		keys, err = k.fetch(ctx)
@@ -78,9 +77,7 @@ func (k *keySet) current(ctx context.Context, age time.Duration) (keys *oidc.Sta
 }
 
 func (k *keySet) fetch(ctx context.Context) (*oidc.StaticKeySet, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), providerWithin)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url, nil)
+	request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, k.url, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +86,10 @@ func (k *keySet) fetch(ctx context.Context) (*oidc.StaticKeySet, error) {
 		return nil, err
 	}
 	defer response.Body.Close()
+	var all struct{ Keys []json.RawMessage }
 	if response.StatusCode != http.StatusOK {
 		return nil, errors.New(response.Status)
-	}
-	var all struct {
-		Keys []json.RawMessage `json:"keys"`
-	}
-	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
+	} else if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
 		return nil, err
 	}
 	keys := &oidc.StaticKeySet{}

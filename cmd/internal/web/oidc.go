@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -163,27 +161,6 @@ func (l limitedBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	res.Body = struct {
-		io.Reader
-		io.Closer
-	}{&cappedBody{res.Body, maxProviderBytes}, res.Body}
+	res.Body = http.MaxBytesReader(nil, res.Body, maxProviderBytes)
 	return res, nil
-}
-
-// cappedBody fails after a number of bytes.
-type cappedBody struct {
-	from io.Reader
-	left int
-}
-
-var errTooLarge = errors.New("the answer of the OpenID provider is too large")
-
-// Read implements io.Reader.
-func (c *cappedBody) Read(p []byte) (int, error) {
-	if c.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := c.from.Read(p[:min(len(p), c.left)])
-	c.left -= n
-	return n, err
 }

@@ -219,6 +219,17 @@ func TestForgedTokensAskTheProviderSeldom(t *testing.T) {
 		all.Wait()
 	}
 	assert.EqualValues(t, 3, p.asked.Load()-before)
+
+	pass(2 * time.Hour) // of silence: all wait for the keys
+	var all sync.WaitGroup
+	for range 20 {
+		good := p.token(map[string]any{"exp": time.Now().Add(100 * time.Hour).Unix()})
+		all.Go(func() {
+			_, err := m.Check(t.Context(), good)
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
 }
 
 // A provider that cannot be asked, or sends without end, admits nobody and stops nothing else.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,7 +23,11 @@ type Handler struct {
 	bodies    *bodies
 	endpoints map[string]endpoint
 	draining  atomic.Bool // the server ends: requests are to go to another replica
-	strangers strangers
+	strangers struct {    // requests that were not admitted
+		sync.Mutex
+		count int // since the latest message
+		said  time.Time
+	}
 }
 
 // endpoint is the handler of one path.
@@ -72,10 +77,7 @@ func internalError(w http.ResponseWriter) {
 	}
 }
 
-// without is what health says of a database that cannot be used. Anybody may ask, so it names nothing.
-const without = "the database cannot be used: results come whole, and nothing is recovered"
-
-// health reports that the server is running, and whether it can use its database.
+// health reports that the server is running, and whether it can use its database, which it does not name: anybody may ask.
 func (h *Handler) health(w http.ResponseWriter, r *http.Request) {
 	type server struct {
 		Name    string `json:"name"`
@@ -87,7 +89,7 @@ func (h *Handler) health(w http.ResponseWriter, r *http.Request) {
 	}
 	status, message := "ok", ""
 	if ask := h.config.Database; ask != nil && ask(r.Context()) != nil {
-		status, message = "passing", without
+		status, message = "passing", "the database cannot be used: results come whole, and nothing is recovered"
 	}
 	writeJSON(w, http.StatusOK, struct {
 		OK      bool   `json:"ok"`

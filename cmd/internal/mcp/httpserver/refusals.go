@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
@@ -91,32 +90,19 @@ func (h *Handler) turnAway(w http.ResponseWriter, r *http.Request, f *fault) {
 	h.config.reject(w, r, f)
 }
 
-// stranger counts a request that was not admitted, and logs how many there were, every ten seconds at most.
-func (h *Handler) stranger(why string) {
-	if n := h.strangers.add(time.Now()); n > 0 && h.config.Emit != nil {
-		h.config.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": fmt.Sprintf("requests that were not admitted: %d; the latest: %s", n, why)}))
-	}
-}
-
 // strangersEvery is the least time between two messages about requests that were not admitted.
 const strangersEvery = 10 * time.Second
 
-// strangers counts requests that were not admitted.
-type strangers struct {
-	mu    sync.Mutex
-	count int // since the latest message
-	said  time.Time
-}
-
-// add counts one. It returns how many there were, if that is to be said now.
-func (s *strangers) add(now time.Time) (say int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.count++
-	if now.Sub(s.said) >= strangersEvery {
-		say, s.count, s.said = s.count, 0, now
+// stranger counts a request that was not admitted, and logs how many there were since the latest message.
+func (h *Handler) stranger(why string) {
+	s := &h.strangers
+	s.Lock()
+	defer s.Unlock()
+	if s.count++; h.config.Emit == nil || time.Since(s.said) < strangersEvery {
+		return
 	}
-	return say
+	h.config.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": fmt.Sprintf("requests that were not admitted: %d; the latest: %s", s.count, why)}))
+	s.count, s.said = 0, time.Now()
 }
 
 // refuse answers with a fault, and runs a machine for it, so that the log and the trace contain it.
