@@ -26,6 +26,7 @@ type Client struct {
 	Base    *Base   // nil: a run cannot send its API calls elsewhere
 	Rule    *Rule   // nil: not known
 	Prefix  *Prefix // nil: not known
+	Models  *Models // nil: each of its models calls tools in the same way
 
 	// RemovesServer is the client's own command that takes a server out, before the server's name; nil: it has none. Earlier versions of
 	// this program added one with its counterpart.

@@ -6,6 +6,9 @@ import (
 	"sync"
 )
 
+// codexConfig is the name of Codex's settings.
+const codexConfig = "config.toml"
+
 // Codex is the Codex CLI.
 var Codex = Client{
 	Name:      "codex",
@@ -14,7 +17,7 @@ var Codex = Client{
 	Files: Files{
 		Folder:  Folder{Variable: "CODEX_HOME", Default: ".codex"},
 		Hooks:   File{Name: "hooks.json", As: HooksJSON},
-		Servers: File{Name: "config.toml", As: TOML},
+		Servers: File{Name: codexConfig, As: TOML},
 		Managed: codexManaged,
 	},
 	Transcripts: Transcripts{Folder: "sessions", Lines: CodexLines},
@@ -30,11 +33,13 @@ var Codex = Client{
 	Shells:        Shells{Hooks: CMD, Tools: PowerShell},
 	Hooks:         &codexHooks,
 	Prefix:        &codexPrefix,
+	Models:        &codexModels,
 	Servers:       ServerList{Member: "mcp_servers"},
 	RemovesServer: []string{"codex", "mcp", "remove"},
 	Base:          &Base{Address: "https://api.openai.com/v1"},
 	Proxy: &Proxy{In: InServers, URL: []string{"openai_base_url"}, Suffix: "/v1",
-		Note: "Codex waits without a word while no proxy answers there."},
+		Start: []string{"SessionStart", "UserPromptSubmit"},
+		Note:  "Codex waits without a word while no proxy answers there."},
 	Rule: &Rule{
 		In: InOwnFile, Own: "rules/mcp-pruner.rules",
 		Asks: "Codex runs it in its sandbox without asking, but with approval_policy \"untrusted\" it asks",

@@ -1,6 +1,11 @@
 package agent
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -11,6 +16,7 @@ import (
 var codexHooks = Hooks{
 	Events:  []Event{{Name: "PostToolUse", Matcher: "Bash|mcp__.*", Timeout: 5}},
 	Note:    "Codex runs new hooks only after you trust them: start codex and open /hooks.",
+	Trusted: codexTrusts,
 	Longest: 9_500, // it cuts longer texts and writes them to a file
 	Others:  []string{"mcp__*"},
 	Read:    readCodex,
@@ -18,6 +24,37 @@ var codexHooks = Hooks{
 		return map[string]any{"decision": "block", "reason": r.Text}
 	},
 }
+
+// codexTrusts: by /hooks Codex notes the hash of each hook that it may run, as canonical JSON, under the hook's place.
+func codexTrusts(settings map[string]any, file, event string, n int, entry map[string]any) bool {
+	list, _ := entry["hooks"].([]any)
+	if len(list) != 1 {
+		return false
+	}
+	only, _ := list[0].(map[string]any)
+	one := maps.Clone(only)
+	if one == nil {
+		return false
+	}
+	one["async"] = only["async"] == true
+	name := strings.ToLower(capital().ReplaceAllString(event, "${1}_$2"))
+	identity := map[string]any{"event_name": name, "hooks": []any{one}}
+	if entry["matcher"] != nil {
+		identity["matcher"] = entry["matcher"]
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(identity) != nil {
+		return false
+	}
+	hash := fmt.Sprintf("sha256:%x", sha256.Sum256(bytes.TrimSpace(text.Bytes())))
+	noted := memberOf(settings, "hooks", "state", fmt.Sprintf("%s:%s:%d:0", file, name, n))
+	return noted["trusted_hash"] == hash && noted["enabled"] != false
+}
+
+// capital matches where a word of an event's name ends.
+var capital = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([a-z])([A-Z])`) })
 
 func readCodex(m Message, kind func(string) string) (Call, Occasion) {
 	if m.Text("hook_event_name") != "PostToolUse" || calledFromCode(m.Text("tool_use_id")) {

@@ -17,6 +17,10 @@ type Hooks struct {
 	// Note tells the user what else to do; "": nothing.
 	Note string
 
+	// Trusted reports whether the user lets the client run a hook: the only one of an entry, which is at index n of an event's list
+	// in a file. settings are the client's. Nil: it asks for no trust.
+	Trusted func(settings map[string]any, file, event string, n int, entry map[string]any) bool
+
 	// Others are the tools, beside those that read, run commands and search, whose results its hook can replace: names, or
 	// beginnings of names that end in "*".
 	Others []string

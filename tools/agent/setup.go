@@ -29,7 +29,7 @@ type Proxy struct {
 	In     Place
 	URL    []string // path of the address in the file
 	Suffix string   // of the address
-	Start  []string // events of its hooks at which the proxy is started, if it does not run; none: it has no such hooks
+	Start  []string // events of its hooks, in Files.Hooks, at which the proxy is started, if it does not run; none: it has no such hooks
 
 	HeaderLines []string // path of a text of headers, one a line; or
 	Headers     []string // path of an object of headers, whose values may name a file: "{file:PATH}"

@@ -147,7 +147,7 @@ const TrySentence = "Run this command and tell me what went wrong: for i in $(se
 // conclude says what is on, how to see it work, and how to undo it.
 func (h home) conclude(w io.Writer) error {
 	var on []string
-	hooked, shown := false, false
+	var hooked, served, shown bool
 	for _, name := range clients() {
 		all, err := h.pieces(name)
 		if err != nil {
@@ -155,33 +155,33 @@ func (h home) conclude(w io.Writer) error {
 		}
 		var kinds []string
 		for _, p := range all {
-			if p.kind == unit && !slices.Contains(kinds, string(proxy)) {
-				continue // it serves another client
-			}
-			if unreadable(p.file) == nil && p.installed() {
+			if p.kind != start && unreadable(p.file) == nil && p.installed() {
 				kinds = append(kinds, string(p.kind))
 			}
 		}
 		if len(kinds) > 0 {
 			c := agent.Named(name)
 			on = append(on, fmt.Sprintf("%s (%s)", c.Title, strings.Join(kinds, ", ")))
-			hooked, shown = hooked || slices.Contains(kinds, string(hooks)), shown || c.Prefix != nil
+			hooked, served, shown = hooked || slices.Contains(kinds, string(hooks)), served || slices.Contains(kinds, string(mcp)), shown || c.Prefix != nil
 		}
 	}
 	if len(on) == 0 {
 		return nil
 	}
-	try, then := TrySentence, "Then: mcp-pruner gain\n"
-	if !hooked { // gain counts what hooks cut
-		try, then = "With the tool bash of the server pruner: "+TrySentence, ""
+	try, then := "To see it work, paste this into the client:\n  "+TrySentence, "Then: mcp-pruner gain\n"
+	switch { // gain counts what hooks cut
+	case hooked:
+	case served:
+		try, then = "To see it work, paste this into the client:\n  With the tool bash of the server pruner: "+TrySentence, ""
+	default:
+		try, then = "To see it work, let the client run some dozens of commands: mcp-pruner doctor counts the old results that were replaced.", ""
 	}
 	if shown {
 		then += "What the client sends before your first word, and what of it could go: mcp-pruner context CLIENT\n"
 	}
 	_, err := fmt.Fprintf(w, `
 On now: %s. It works in sessions that begin from now on.
-To see it work, paste this into the client:
-  %s
+%s
 %sTo undo: mcp-pruner init CLIENT --uninstall, or mcp-pruner uninstall for everything.
 `, strings.Join(on, "; "), try, then)
 	return err

@@ -32,6 +32,8 @@ type options struct {
 
 	quiet bool // without the closing words
 
+	fits map[kind]bool // what works with the client's model
+
 	only, except []string // tools and servers
 	selects      bool     // one of these flags is given; empty, it selects all
 }
@@ -103,12 +105,20 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 	if o.show {
 		return errors.Join(show(out, all), out.Flush())
 	}
+	var why string
+	if !o.chooses() {
+		model, err := ModelOf(ctx, p, client)
+		o.fits, why = fit(agent.Named(client), model, err, func() error { return planned(all, proxy) })
+	}
 	chosen, err := o.choose(client, all)
 	if err != nil {
 		return err
 	}
+	if why != "" {
+		fmt.Fprintln(out, why)
+	}
 	if o.uninstall {
-		failed := uninstall(out, all, h.withoutShared(client, chosen))
+		failed := uninstall(out, all, chosen)
 		sayForeign(out, chosen)
 		return errors.Join(failed, h.dropSecret(chosen), out.Flush())
 	}
@@ -143,9 +153,12 @@ func homeOf(p command.Process) (home, error) {
 	return home{Home: setup.Home{Lookup: p.Lookup}, system: runtime.GOOS, path: path, onPath: onPath}, nil
 }
 
-// choose returns the pieces that the flags select.
+// chooses reports whether a flag says what to set up, or that nothing is.
+func (o options) chooses() bool { return o.hooks || o.mcp || o.proxy || o.status || o.uninstall }
+
+// choose returns the pieces that the flags select, or else those that work with the client's model.
 func (o options) choose(client string, all []piece) ([]piece, error) {
-	wanted := map[kind]bool{hooks: o.hooks || o.status && !o.uninstall, mcp: o.mcp, proxy: o.proxy, unit: o.proxy, statusLine: o.status, rule: o.uninstall && o.allowRecover}
+	wanted := map[kind]bool{hooks: o.hooks || o.status && !o.uninstall, mcp: o.mcp, proxy: o.proxy, start: o.proxy, unit: o.proxy, statusLine: o.status, rule: o.uninstall && o.allowRecover}
 	switch {
 	case o.hooks || o.mcp || o.proxy || o.status || wanted[rule]:
 	case o.uninstall:
@@ -158,13 +171,13 @@ func (o options) choose(client string, all []piece) ([]piece, error) {
 		if agent.Named(client).Hooks.AsErrors {
 			return nil, command.Usagef("%s shows a result that a hook replaces as an error, to its model or to its user; choose --hooks all the same, or --mcp", client)
 		}
-		wanted[hooks] = true
+		wanted = o.fits
 	}
 	var chosen []piece
-	for _, k := range []kind{hooks, mcp, proxy, unit, statusLine, rule} {
+	for _, k := range []kind{hooks, mcp, proxy, start, unit, statusLine, rule} {
 		i := slices.IndexFunc(all, func(p piece) bool { return p.kind == k })
 		switch {
-		case !wanted[k], k == unit && i < 0:
+		case !wanted[k], (k == start || k == unit) && i < 0:
 		case i < 0 && k == hooks:
 			return nil, command.Usagef("%s has no hooks that replace results; --mcp adds our tools", agent.Named(client).Title)
 		case i < 0:
@@ -202,6 +215,17 @@ func install(w io.Writer, all, chosen []piece) (changedAny bool, err error) {
 		}
 	}
 	return changedAny, nil
+}
+
+// planned returns the error with which the piece of a kind would be refused.
+func planned(all []piece, k kind) error {
+	for _, p := range all {
+		if p.kind == k {
+			_, _, err := p.file.Plan(p.install, p.check)
+			return err
+		}
+	}
+	return nil
 }
 
 // uninstall works file by file, because a file from which all pieces are removed can be restored to its original

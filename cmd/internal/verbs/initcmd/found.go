@@ -20,6 +20,7 @@ type Hooked struct {
 	Client, File string
 	Program      string // what they start, or "" if init did not write them
 	Plugin       bool   // they are a plugin's, which starts the program that is on PATH
+	Untrusted    bool   // the client does not run them until the user lets it
 }
 
 // AllHooked lists the clients that have our hooks. Files that their clients cannot read have none.
@@ -35,7 +36,9 @@ func AllHooked(p command.Process) (found []Hooked) {
 				continue
 			}
 			if text, err := piece.file.Read(); err == nil {
-				found = append(found, Hooked{Client: client, File: piece.file.Path, Program: piece.program(text)})
+				c := agent.Named(client)
+				trusted := len(c.Hooks.Events) == 0 || h.trusts(c, c.Hooks.Events[0].Name, func(line string) bool { _, _, ours := h.ownHook(line, client); return ours })
+				found = append(found, Hooked{Client: client, File: piece.file.Path, Program: piece.program(text), Untrusted: !trusted})
 			}
 		}
 	}
@@ -46,6 +49,25 @@ func AllHooked(p command.Process) (found []Hooked) {
 		}
 	}
 	return found
+}
+
+// trusts reports whether a client runs the hook of an event whose command is ours.
+func (h home) trusts(c *agent.Client, event string, ours func(command string) bool) bool {
+	if c.Hooks.Trusted == nil {
+		return true
+	}
+	files, err := h.Files(c.Name)
+	if err != nil {
+		return false
+	}
+	list, _ := agent.ValueAt(h.dataOf(files.Hooks), "hooks", event).([]any)
+	for i, v := range list {
+		entry, _ := v.(map[string]any)
+		if command, one := onlyCommand(v); one && ours(command) && c.Hooks.Trusted(h.dataOf(files.Servers), files.Hooks.Path, event, i, entry) {
+			return true
+		}
+	}
+	return false
 }
 
 // enabled reports whether a client's plugin with our hooks is in use for the user.
@@ -112,7 +134,9 @@ func AllProxied(p command.Process) (found []Proxied) {
 		all, _ := h.pieces(client)
 		for _, piece := range all {
 			if piece.kind == proxy && unreadable(piece.file) == nil && piece.installed() {
-				found = append(found, Proxied{client, piece.file.Path, proxyURL, len(agent.Named(client).Proxy.Start) > 0})
+				c := agent.Named(client)
+				starts := len(c.Proxy.Start) > 0 && h.trusts(c, c.Proxy.Start[0], h.startsProxy)
+				found = append(found, Proxied{client, piece.file.Path, proxyURL, starts})
 			}
 		}
 	}

@@ -16,6 +16,9 @@ const (
 	mcp   kind = "mcp"
 	proxy kind = "proxy"
 
+	// start makes the client's hooks start the proxy. It comes with proxy where the two are in different files.
+	start kind = "start"
+
 	// unit starts the proxy with the user's session. It comes with proxy where the client has no hook that can.
 	unit kind = "unit"
 

@@ -36,7 +36,10 @@ func (h home) pieces(client string) ([]piece, error) {
 	}
 	if c.Proxy != nil {
 		found = append(found, h.proxyPiece(files.At(c.Proxy.In), c))
-		if p, ok := h.unitPiece(); ok && len(c.Proxy.Start) == 0 {
+		switch p, ok := h.unitPiece(); {
+		case len(c.Proxy.Start) > 0 && c.Proxy.In != agent.InHooks:
+			found = append(found, h.startPiece(files.Hooks, c))
+		case len(c.Proxy.Start) == 0 && ok:
 			found = append(found, p)
 		}
 	}
@@ -50,21 +53,6 @@ func (h home) pieces(client string) ([]piece, error) {
 const worth = `What to expect: beside the client's own tools ours cost more than they save in most sessions, because their definitions and
 questions cost tokens, too. Hooks save there: mcp-pruner init %s --hooks
 Where they are the only tools that read, search and run, as in an agent of your own, they save in sessions with large results.`
-
-// withoutShared returns the pieces to take out without the service that starts the proxy, if another client needs it.
-func (h home) withoutShared(client string, chosen []piece) []piece {
-	needs := func(c *agent.Client) bool {
-		if c.Name == client || c.Proxy == nil || len(c.Proxy.Start) > 0 {
-			return false
-		}
-		all, err := h.pieces(c.Name)
-		return err == nil && slices.ContainsFunc(all, func(p piece) bool { return p.kind == proxy && p.installed() })
-	}
-	if !slices.ContainsFunc(agent.Clients, needs) {
-		return chosen
-	}
-	return slices.DeleteFunc(slices.Clone(chosen), func(p piece) bool { return p.kind == unit })
-}
 
 // dropSecret deletes the secret of the proxy once no client that init set up uses it any more.
 func (h home) dropSecret(chosen []piece) error {

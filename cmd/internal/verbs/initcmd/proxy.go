@@ -71,8 +71,13 @@ func (h home) linePiece(file setup.File, c *agent.Client) piece {
 	remove := func(text []byte) ([]byte, error) { return line.ReplaceAll(text, nil), nil }
 	return piece{
 		kind: proxy, file: file, present: line.Match, remove: remove,
-		note: fmt.Sprintf("Start the proxy before the client: mcp-pruner proxy --port %d. %s", proxyPort, c.Proxy.Note),
+		note: c.Proxy.Note,
 		install: func(text []byte) ([]byte, error) {
+			if !line.Match(text) {
+				if err := settable(file, text, key); err != nil {
+					return nil, err
+				}
+			}
 			own, err := secret.Load(h.Lookup)
 			if err != nil {
 				return nil, err
@@ -84,7 +89,7 @@ func (h home) linePiece(file setup.File, c *agent.Client) piece {
 			if line.Match(text) {
 				return line.ReplaceAllLiteral(text, []byte(ours)), nil
 			}
-			return append([]byte(ours), text...), settable(file, text, key)
+			return append([]byte(ours), text...), nil
 		},
 	}
 }

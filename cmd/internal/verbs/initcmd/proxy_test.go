@@ -117,25 +117,6 @@ func TestCodexGetsOneLine(t *testing.T) {
 	}
 }
 
-// The service that starts the proxy stays while another client needs it.
-func TestTheServiceStaysForAnotherClient(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("its service is systemd's")
-	}
-	dir := t.TempDir()
-	service := filepath.Join(dir, ".config", "systemd", "user", "mcp-pruner-proxy.service")
-	for _, client := range []string{"codex", "opencode"} {
-		code, _, stderr := verb(t, dir, client, "--proxy")
-		require.Equal(t, 0, code, stderr)
-	}
-	code, _, stderr := verb(t, dir, "codex", "--uninstall", "--proxy")
-	require.Equal(t, 0, code, stderr)
-	require.FileExists(t, service, "opencode has no other start")
-	code, _, stderr = verb(t, dir, "opencode", "--uninstall", "--proxy")
-	require.Equal(t, 0, code, stderr)
-	require.NoFileExists(t, service)
-}
-
 // init claude --proxy sets the model of Claude Code's small requests where the user has none, says what another address takes away,
 // and undoes both.
 func TestClaudeKeepsItsSmallModel(t *testing.T) {

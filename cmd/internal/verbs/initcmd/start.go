@@ -49,6 +49,18 @@ func (h home) withStart(p piece, c *agent.Client) piece {
 	})
 }
 
+// startPiece is the hooks that start the proxy, in another file than its address.
+func (h home) startPiece(file setup.File, c *agent.Client) piece {
+	same := func(text []byte) ([]byte, error) { return text, nil }
+	p := h.withStart(piece{kind: start, file: file, install: same, remove: same}, c)
+	p.note = fmt.Sprintf("The client starts the proxy itself once you trust these hooks: start %s and open /hooks. Until then: mcp-pruner%s%d", c.Name, startPhrase, proxyPort)
+	p.present = func(text []byte) bool {
+		j, err := setup.ParseJSON(text)
+		return err == nil && slices.ContainsFunc(hookCommands(j, c.Proxy.Start[0]), func(f foundHook) bool { return h.startsProxy(f.command) })
+	}
+	return p
+}
+
 // startsProxy reports whether a command is the one that init writes to start the proxy.
 func (h home) startsProxy(command string) bool {
 	_, arguments, ours := h.starts(command)
