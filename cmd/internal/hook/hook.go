@@ -49,6 +49,7 @@ func run(ctx context.Context, c *agent.Client, only Tools, lookup func(string) (
 		return
 	}
 	s.tools = only
+	s.ran(msg)
 	switch {
 	case msg.call.Unchanged:
 		write(out, s.whole(msg)) // also where hooks have been turned off since the cut

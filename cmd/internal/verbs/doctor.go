@@ -81,7 +81,7 @@ func doctor(ctx context.Context, p command.Process, verbose bool) error {
 	for _, again := range prefix.AskedAgain(ctx, p.Lookup) {
 		findings = append(findings, finding{again.Client, again.String(), wantedAgain})
 	}
-	showStates(p)
+	showStates(ctx, p)
 	code := command.OK
 	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.problem.rank(), b.problem.rank()) })
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)

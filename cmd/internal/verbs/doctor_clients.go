@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	}
 	all := initcmd.AllHooked(p)
 	for _, h := range all {
-		found = append(found, hooked(p.Env, h, all))
+		found = append(found, hooked(ctx, p.Env, h, all))
 	}
 	found = append(found, proxies(ctx, p)...)
 	if len(found) == 0 {
@@ -72,7 +73,7 @@ func refusals(p command.Process) (found []finding, files []string) {
 }
 
 // hooked reports a client's hooks, and whether the program that they start is there.
-func hooked(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
+func hooked(ctx context.Context, env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
 	if h.Plugin {
 		return plugin(env, h, all)
 	}
@@ -80,7 +81,29 @@ func hooked(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
 		found := fmt.Sprintf(`hooks in %s: %q %s; "mcp-pruner init %s --hooks" puts it right`, h.File, h.Program, cannotBeStarted, h.Client)
 		return finding{h.Client, found, cannotBeStarted}
 	}
+	if version := versionOf(ctx, env, h.Program); version != "" && version != versionLine() {
+		found := fmt.Sprintf(`hooks in %s: %q %s (%s); "mcp-pruner init %s --hooks" makes them start this one`, h.File, h.Program, otherVersion, version, h.Client)
+		return finding{h.Client, found, otherVersion}
+	}
 	return finding{what: h.Client, found: "hooks in " + h.File}
+}
+
+// versionWithin is the time limit for a program to say its version.
+const versionWithin = 2 * time.Second
+
+// versionOf returns what the program of a hook says of its version, "" if it is this program or says nothing.
+func versionOf(ctx context.Context, env []string, program string) string {
+	own, _, err := command.Self()
+	if err != nil || !filepath.IsAbs(program) || program == own {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.Env, cmd.WaitDelay = env, versionWithin
+	out, _ := cmd.Output() // what it printed until an error
+	line, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(line)
 }
 
 // plugin reports the plugin of a client. Beside the hooks of init, both would work on every result.

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -11,40 +12,81 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
-// showStates prints a line for each client that has our hooks: whether they are on, and when they last worked.
-func showStates(p command.Process) {
+// showStates prints a line for each client that has our hooks or our proxy: whether they work, and when hooks last cut something.
+func showStates(ctx context.Context, p command.Process) {
+	dir, _ := files.StateDir(p.Lookup) // without one nothing was noted
 	last := map[string]time.Time{}
-	if dir, err := files.StateDir(p.Lookup); err == nil {
-		for _, n := range hook.LatestNotes(dir) {
-			if !n.Back {
-				last[n.Client] = n.Time
-			}
+	for _, n := range hook.LatestNotes(dir) {
+		if !n.Back {
+			last[n.Client] = n.Time
 		}
 	}
-	shown := map[string]bool{}
+	var order []string
+	all := map[string]*clientState{}
+	of := func(client string) *clientState {
+		if all[client] == nil {
+			all[client], order = &clientState{last: last[client]}, append(order, client)
+		}
+		return all[client]
+	}
 	for _, h := range initcmd.AllHooked(p) {
-		if shown[h.Client] {
-			continue
+		if s := of(h.Client); s.hooks == nil {
+			s.hooks = &h
+			s.missed = missed(ctx, p, h, hook.LastRan(dir, h.Client))
 		}
-		shown[h.Client] = true
-		_, _ = fmt.Fprintf(p.Stdout, "%s: %s\n", agent.Named(h.Client).Title, stateOf(p, last[h.Client], time.Now()))
 	}
-	if len(shown) == 0 {
+	for _, c := range initcmd.AllProxied(p) {
+		of(c.Client).proxied = true
+	}
+	for _, client := range order {
+		s := all[client]
+		s.model, _ = initcmd.ModelOf(ctx, p, client) // not known: nothing is said about it
+		_, _ = fmt.Fprintf(p.Stdout, "%s: %s\n", agent.Named(client).Title, s.say(p, time.Now()))
+	}
+	if len(order) == 0 {
 		_, _ = fmt.Fprintln(p.Stdout, "No client has hooks: \"mcp-pruner init\" sets them up.")
 	}
 	_, _ = fmt.Fprintln(p.Stdout)
 }
 
-// stateOf says whether hooks are on, and when they last cut something.
-func stateOf(p command.Process, last, now time.Time) string {
-	state := "hooks on"
-	if v, set := p.Lookup("MCP_PRUNER_HOOK"); set && v == "off" {
-		state = "hooks off here (MCP_PRUNER_HOOK=off)"
+// clientState is what the first lines say of a client.
+type clientState struct {
+	hooks   *initcmd.Hooked // nil: it has none
+	proxied bool
+	model   *agent.Model // nil: not known, or of no matter
+	last    time.Time    // of a cut
+	missed  missedSessions
+}
+
+// say returns the state in words.
+func (s clientState) say(p command.Process, now time.Time) string {
+	code := s.model != nil && s.model.FromCode
+	v, set := p.Lookup("MCP_PRUNER_HOOK")
+	switch {
+	case s.hooks == nil && code:
+		return fmt.Sprintf("proxy on; no hooks, because its model %s calls tools from code", s.model)
+	case s.hooks == nil:
+		return "proxy on, no hooks"
+	case set && v == "off":
+		return s.lastCut("hooks off here (MCP_PRUNER_HOOK=off)", now)
+	case code && s.proxied:
+		return fmt.Sprintf("proxy on; hooks do nothing with its model %s, which calls tools from code", s.model)
+	case code:
+		return fmt.Sprintf("hooks do nothing with its model %s, which calls tools from code: \"mcp-pruner init %s\" sets up the proxy", s.model, s.hooks.Client)
+	case s.hooks.Untrusted:
+		return fmt.Sprintf("hooks not trusted, so that they do not run: start %s and open /hooks", s.hooks.Client)
+	case s.missed.sessions > 0:
+		return s.lastCut("hooks in the settings, but "+s.missed.String(), now)
 	}
-	if last.IsZero() {
+	return s.lastCut("hooks on", now)
+}
+
+// lastCut adds to a state when hooks last cut something.
+func (s clientState) lastCut(state string, now time.Time) string {
+	if s.last.IsZero() {
 		return state + ", nothing cut yet"
 	}
-	return state + ", last cut " + ago(now.Sub(last))
+	return state + ", last cut " + ago(now.Sub(s.last))
 }
 
 // ago returns a time in words.

@@ -23,6 +23,7 @@ const (
 	cannotBeFound
 	cannotBeChanged
 	hookedTwice
+	otherVersion
 	noProxy
 	proxyPasses
 	leavesAlone
@@ -50,6 +51,7 @@ func (p problem) String() string {
 		cannotBeFound:   "cannot be found",
 		cannotBeChanged: "cannot be changed",
 		hookedTwice:     "beside the hooks of init",
+		otherVersion:    "is another version",
 		noProxy:         "no proxy answers",
 		proxyPasses:     "replaces nothing",
 		leavesAlone:     "leaves sessions alone",
@@ -71,7 +73,7 @@ func (p problem) mark() string {
 	switch p {
 	case none:
 		return "ok"
-	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, proxyPasses, leavesAlone, noClient, wantedAgain: // worth knowing, but not a fault
+	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, otherVersion, proxyPasses, leavesAlone, noClient, wantedAgain: // worth knowing, but not a fault
 		return "note"
 	}
 	return "BAD"

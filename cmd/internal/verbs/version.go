@@ -36,12 +36,17 @@ func buildVersion() string {
 }
 
 func printVersion(p command.Process) error {
+	_, err := fmt.Fprintln(p.Stdout, versionLine())
+	return err
+}
+
+// versionLine is what the program says of its version.
+func versionLine() string {
 	line := command.Program + " " + buildVersion()
 	if date != "" {
 		line += " (" + date + ")"
 	}
-	_, err := fmt.Fprintln(p.Stdout, line)
-	return err
+	return line
 }
 
 // IsHTTPName reports whether the program was called by the name under which it is only the HTTP server. ".exe" or a

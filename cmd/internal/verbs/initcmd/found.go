@@ -136,9 +136,18 @@ func AllProxied(p command.Process) (found []Proxied) {
 			if piece.kind == proxy && unreadable(piece.file) == nil && piece.installed() {
 				c := agent.Named(client)
 				starts := len(c.Proxy.Start) > 0 && h.trusts(c, c.Proxy.Start[0], h.startsProxy)
-				found = append(found, Proxied{client, piece.file.Path, proxyURL, starts})
+				found = append(found, Proxied{client, piece.file.Path, piece.where(), starts})
 			}
 		}
 	}
 	return found
+}
+
+// where returns the address at which the client reaches the proxy, of a piece that is installed.
+func (p piece) where() string {
+	text, err := p.file.Read()
+	if err != nil || p.address == nil || !p.present(text) {
+		return proxyURL
+	}
+	return p.address(text)
 }

@@ -34,6 +34,7 @@ type piece struct {
 	remove  func([]byte) ([]byte, error)
 	present func([]byte) bool
 	program func([]byte) string   // hooks: the program that they start, or "" if init did not write the command
+	address func([]byte) string   // proxy: where the client reaches it; nil: at proxyURL
 	foreign func([]byte) []string // what mentions this program, is not what init writes, and stays; nil: nothing can
 	note    string                // what the user must do in addition
 	text    string                // rule: as a user would write it

@@ -67,11 +67,12 @@ func (h home) hadBefore(file setup.File, b *agent.Beside) bool {
 // the line alone is taken out again.
 func (h home) linePiece(file setup.File, c *agent.Client) piece {
 	key := c.Proxy.URL[0]
-	line := regexp.MustCompile(`(?m)^` + key + ` = "http://127\.0\.0\.1:\d+/mcpp_[0-9a-f]{48}` + c.Proxy.Suffix + `"[^\n]*\n?`)
+	line := regexp.MustCompile(`(?m)^` + key + ` = "(http://127\.0\.0\.1:\d+)/mcpp_[0-9a-f]{48}` + c.Proxy.Suffix + `"[^\n]*\n?`)
 	remove := func(text []byte) ([]byte, error) { return line.ReplaceAll(text, nil), nil }
 	return piece{
 		kind: proxy, file: file, present: line.Match, remove: remove,
-		note: c.Proxy.Note,
+		note:    c.Proxy.Note,
+		address: func(text []byte) string { return string(line.FindSubmatch(text)[1]) }, // it is present
 		install: func(text []byte) ([]byte, error) {
 			if !line.Match(text) {
 				if err := settable(file, text, key); err != nil {
