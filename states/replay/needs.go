@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // need is a line that the agent demonstrably used later.
@@ -93,6 +94,7 @@ func NeedsOf(b *sessions.Bill) [][]need {
 			g.mentioned(step.Text+"\n"+step.Think, nil, nil)
 			g.said(step.Text + "\n" + step.Think)
 		case sessions.Use:
+			step = inner(step)
 			call := history.ParseCall(step.Tool, step.Args)
 			g.mentioned("", &call, step.Args)
 			g.used(call)
@@ -103,6 +105,16 @@ func NeedsOf(b *sessions.Bill) [][]need {
 	}
 	g.reset()
 	return g.found
+}
+
+// inner returns a step as that of the one call that a model's code makes, so that its use of earlier lines is seen.
+func inner(step sessions.Step) sessions.Step {
+	if code, _ := step.Args["input"].(string); step.Tool == agent.CodexCode {
+		if tool, args, ok := agent.CodexInner(code); ok {
+			step.Tool, step.Args = tool, args
+		}
+	}
+	return step
 }
 
 // goldFinder processes a session and keeps track of the texts that the current context shows.
@@ -192,6 +204,9 @@ func (g *goldFinder) shown(index int, step sessions.Step) {
 	r := g.bill.Results[index]
 	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call,
 		needs: map[int]need{}, wide: map[int]need{}, before: map[int]needPlace{}, known: map[int]bool{}}
+	if step = inner(step); step.Tool != r.Parsed.Tool {
+		r.Parsed = history.ParseCall(step.Tool, step.Args)
+	}
 	t.file, _, _ = r.Parsed.FileRead()
 	g.texts = append(g.texts, t)
 	g.byResult[index] = t

@@ -13,6 +13,9 @@ func TestRulesOfNeed(t *testing.T) {
 	bash := func(id, command string) sessions.Step {
 		return sessions.Step{Kind: sessions.Use, ID: id, Tool: "Bash", Args: map[string]any{"command": command}}
 	}
+	code := func(text string) sessions.Step {
+		return sessions.Step{Kind: sessions.Use, ID: "x", Tool: "exec", Args: map[string]any{"input": text}}
+	}
 	cases := []struct {
 		name string
 		then sessions.Step
@@ -24,6 +27,8 @@ func TestRulesOfNeed(t *testing.T) {
 		{"a place", sessions.Step{Kind: sessions.Say, Text: "see beta.go:77"}, ruleFileLine, 1},
 		{"the next look opens a hit", sessions.Step{Kind: sessions.Use, Tool: "Read", Args: map[string]any{"file_path": "/r/pkg/beta.go", "offset": 60.0, "limit": 40.0}}, ruleOpen, 1},
 		{"sed opens a hit", bash("c", "sed -n '1,20p' pkg/gamma.go"), ruleOpen, 2},
+		{"code opens a hit", code("text((await tools.exec_command({cmd: `sed -n '1,20p' pkg/gamma.go`})).output)"), ruleOpen, 2},
+		{"code patches a line", code(`text(await tools.apply_patch("*** Begin Patch\n*** Update File: pkg/gamma.go\n@@\n-var unrelatedThing = 1\n+var y = 2\n*** End Patch"))`), ruleEdit, 2},
 		{"the next search looks for it", sessions.Step{Kind: sessions.Use, Tool: "Grep", Args: map[string]any{"pattern": "openConnection"}}, ruleIdent, 0},
 		{"a line in words", sessions.Step{Kind: sessions.Say, Text: "It says:\npkg/gamma.go:5:var unrelatedThing = 1"}, ruleQuoteSay, 2},
 	}

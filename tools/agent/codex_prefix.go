@@ -48,7 +48,7 @@ var codexPrefix = Prefix{
 	Started:    []string{"hooks", "notify"},
 	SwitchesIn: InServers,
 	Switch:     codexSwitch,
-	Nested:     sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\btools\.(\w+)\s*\(`) }),
+	Nested:     codexNested,
 	Tokens:     11_100,
 	Listings:   codexListings,
 	ServerTool: ServerTool{Before: "mcp__", Between: "__", Plain: nameChars},
