@@ -17,7 +17,11 @@ import (
 // TestCodexCodeMode proves that a command which a model of Codex runs from code comes whole, and as no error, whatever the
 // model is called.
 func TestCodexCodeMode(t *testing.T) {
-	for _, model := range []string{"gpt-6.1-sol", "gpt-daybreak-blue-latest"} {
+	for _, listed := range codexModels(t) {
+		model := listed.Slug
+		if listed.Mode == "" {
+			continue // TestCodexAtItsDefaults
+		}
 		t.Run(model, func(t *testing.T) {
 			c := both()[1]
 			code := "const r = await tools.exec_command({cmd: " + strconv.Quote(testLog) + "}); text(r.output)"

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -196,25 +195,12 @@ func TestInitCodexProxy(t *testing.T) {
 			w.withState()
 			config := filepath.Join(w.home, "config.toml")
 			w.ours("init", "codex", "--proxy")
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
-			_, port, err := net.SplitHostPort(l.Addr().String())
-			require.NoError(t, err)
-			require.NoError(t, l.Close())
-			text, err := os.ReadFile(config)
-			require.NoError(t, err)
-			w.write(config, strings.Replace(string(text), ":8787/", ":"+port+"/", 1), 0o600) // the test has a port of its own
+			port := w.otherPort(config)
 			served := exec.Command(pruner, "proxy", "--ensure", "--port", port)
 			served.Env = w.env
 			out, err := served.CombinedOutput()
 			require.NoError(t, err, string(out))
-			t.Cleanup(func() {
-				for _, line := range w.left() {
-					if pid, rest, _ := strings.Cut(line, " "); strings.Contains(rest, " proxy --port "+port) {
-						_ = exec.Command("kill", "-9", pid).Run()
-					}
-				}
-			})
+			w.endProxy(port)
 			run := exec.Command(installed(w.client.program), "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "count the lines")
 			run.Dir, run.Env = w.dir, w.env
 			out, err = run.CombinedOutput()
@@ -222,7 +208,7 @@ func TestInitCodexProxy(t *testing.T) {
 			assert.Contains(t, string(out), "three times")
 			b.checkCodexCalls(t, login)
 			w.ours("init", "codex", "--proxy", "--uninstall")
-			text, err = os.ReadFile(config)
+			text, err := os.ReadFile(config)
 			require.NoError(t, err)
 			assert.Equal(t, quietCodex, string(text))
 		})
