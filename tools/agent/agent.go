@@ -26,7 +26,6 @@ type Client struct {
 	Base    *Base   // nil: a run cannot send its API calls elsewhere
 	Rule    *Rule   // nil: not known
 	Prefix  *Prefix // nil: not known
-	Models  *Models // nil: each of its models calls tools in the same way
 
 	// RemovesServer is the client's own command that takes a server out, before the server's name; nil: it has none. Earlier versions of
 	// this program added one with its counterpart.
@@ -42,6 +41,11 @@ type Client struct {
 
 	// ModelIn is the key of a call's _meta that has, as an object or as a text of JSON, a member "model"; "" if there is none.
 	ModelIn string
+
+	// ModelList are the arguments with which its program prints its models; nil: each of them calls tools in the same way. UsedModel
+	// returns by that list, and by the files in its folder, the model that it uses unless a run says otherwise.
+	ModelList []string
+	UsedModel func(list []byte, read func(file string) map[string]any) (Model, error)
 
 	// StatusLine is where its settings have the command of its status line; nil: it has none.
 	StatusLine []string

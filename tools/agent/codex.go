@@ -6,9 +6,6 @@ import (
 	"sync"
 )
 
-// codexConfig is the name of Codex's settings.
-const codexConfig = "config.toml"
-
 // Codex is the Codex CLI.
 var Codex = Client{
 	Name:      "codex",
@@ -33,7 +30,8 @@ var Codex = Client{
 	Shells:        Shells{Hooks: CMD, Tools: PowerShell},
 	Hooks:         &codexHooks,
 	Prefix:        &codexPrefix,
-	Models:        &codexModels,
+	ModelList:     []string{"debug", "models"},
+	UsedModel:     codexUses,
 	Servers:       ServerList{Member: "mcp_servers"},
 	RemovesServer: []string{"codex", "mcp", "remove"},
 	Base:          &Base{Address: "https://api.openai.com/v1"},

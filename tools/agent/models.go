@@ -6,14 +6,6 @@ import (
 	"strings"
 )
 
-// Models says how to find out which model a client uses unless a run says otherwise.
-type Models struct {
-	List []string // arguments with which the client's program prints the models that it knows
-
-	// Used returns the model by that list and by the client's settings; read returns a file in the client's folder.
-	Used func(list []byte, read func(name string) map[string]any) (Model, error)
-}
-
 // Model is a model of a client.
 type Model struct {
 	Name     string
@@ -29,10 +21,10 @@ func (m Model) String() string {
 	return m.Name
 }
 
-// codexModels: `codex debug models` prints the list that the account has, as Codex itself uses it.
-var codexModels = Models{List: []string{"debug", "models"}, Used: codexUses}
+// codexConfig is the name of Codex's settings.
+const codexConfig = "config.toml"
 
-// codexModel is an entry of Codex's list. The first one that is shown is the default.
+// codexModel is an entry of the list that `codex debug models` prints. The first one that is shown is the default.
 type codexModel struct {
 	Slug     string `json:"slug"`
 	Mode     string `json:"tool_mode"`
@@ -48,30 +40,26 @@ func codexUses(list []byte, read func(string) map[string]any) (Model, error) {
 		return Model{}, err
 	}
 	config := read(codexConfig)
-	m := Model{}
-	m.Name, _ = config["model"].(string)
+	name, _ := config["model"].(string)
 	if profile, _ := config["profile"].(string); profile != "" {
-		own := memberOf(config, "profiles", profile)
-		if newer := read(path.Base(profile) + ".config.toml"); newer["model"] != nil { // newer versions keep a profile in a file of its own
-			own = newer
-		}
-		if name, ok := own["model"].(string); ok {
-			m.Name = name
-		}
-	}
-	known := codexModel{Priority: 1 << 30}
-	for _, c := range all.Models {
-		switch {
-		case m.Name == "" && c.Shown == "list" && c.Priority < known.Priority:
-			known = c
-		case m.Name != "" && strings.HasPrefix(path.Base(m.Name), c.Slug) && len(c.Slug) > len(known.Slug):
-			known = c
+		own := read(path.Base(profile) + ".config.toml") // of newer versions
+		for _, from := range []map[string]any{memberOf(config, "profiles", profile), own} {
+			if model, ok := from["model"].(string); ok {
+				name = model
+			}
 		}
 	}
-	if m.Name == "" {
-		m.Name, m.Default = known.Slug, true
+	used := codexModel{Priority: 1 << 30}
+	for _, m := range all.Models {
+		if name == "" && m.Shown == "list" && m.Priority < used.Priority ||
+			name != "" && strings.HasPrefix(path.Base(name), m.Slug) && len(m.Slug) > len(used.Slug) {
+			used = m
+		}
 	}
 	features := memberOf(config, "features")
-	m.FromCode = strings.HasPrefix(known.Mode, "code_mode") || features["code_mode"] == true || features["code_mode_only"] == true
-	return m, nil
+	code := strings.HasPrefix(used.Mode, "code_mode") || features["code_mode"] == true || features["code_mode_only"] == true
+	if name == "" {
+		return Model{used.Slug, true, code}, nil
+	}
+	return Model{name, false, code}, nil
 }

@@ -3,11 +3,14 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
@@ -40,7 +43,7 @@ func showStates(ctx context.Context, p command.Process) {
 	}
 	for _, client := range order {
 		s := all[client]
-		s.model, _ = initcmd.ModelOf(ctx, p, client) // not known: nothing is said about it
+		s.model, _ = setup.Home{Lookup: p.Lookup}.Model(ctx, agent.Named(client), p.Env) // not known: nothing is said about it
 		_, _ = fmt.Fprintf(p.Stdout, "%s: %s\n", agent.Named(client).Title, s.say(p, time.Now()))
 	}
 	if len(order) == 0 {
@@ -55,7 +58,7 @@ type clientState struct {
 	proxied bool
 	model   *agent.Model // nil: not known, or of no matter
 	last    time.Time    // of a cut
-	missed  missedSessions
+	missed  string       // what sessions since say against the hooks; "": nothing
 }
 
 // say returns the state in words.
@@ -75,10 +78,36 @@ func (s clientState) say(p command.Process, now time.Time) string {
 		return fmt.Sprintf("hooks do nothing with its model %s, which calls tools from code: \"mcp-pruner init %s\" sets up the proxy", s.model, s.hooks.Client)
 	case s.hooks.Untrusted:
 		return fmt.Sprintf("hooks not trusted, so that they do not run: start %s and open /hooks", s.hooks.Client)
-	case s.missed.sessions > 0:
-		return s.lastCut("hooks in the settings, but "+s.missed.String(), now)
+	case s.missed != "":
+		return s.lastCut("hooks in the settings, but "+s.missed, now)
 	}
 	return s.lastCut("hooks on", now)
+}
+
+// missedWithin is the time limit for all transcripts of a client.
+const missedWithin = 2 * time.Second
+
+// missed compares the transcripts of a client with the hook's own note: it says how many sessions with long results began after the hook
+// was installed and ran last, and why that may be; "" if there are none.
+func missed(ctx context.Context, p command.Process, h initcmd.Hooked, since time.Time) string {
+	ctx, cancel := context.WithTimeout(ctx, missedWithin)
+	defer cancel()
+	if info, err := os.Stat(h.File); err == nil && info.ModTime().After(since) {
+		since = info.ModTime()
+	}
+	folders, _ := setup.Home{Lookup: p.Lookup}.Transcripts(agent.Named(h.Client)) // none after an error
+	all, code := sessions.LongSince(ctx, folders, since)
+	text := fmt.Sprintf("%d sessions since, none reached the hook", all)
+	switch {
+	case all == 0:
+		return ""
+	case all == 1:
+		text = "1 session since did not reach the hook"
+	}
+	if all == code {
+		return text + ": their models called tools from code"
+	}
+	return text + ": it is not trusted, the client reads another settings file, or its hooks are switched off"
 }
 
 // lastCut adds to a state when hooks last cut something.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
@@ -27,7 +27,7 @@ type found struct {
 }
 
 // installedClients lists the clients whose folder exists or whose program is on PATH.
-func (h home) installedClients() (list []found) {
+func (h home) installedClients(env []string) (list []found) {
 	for _, c := range agent.With(func(c *agent.Client) bool { return c.Hooks != nil }) {
 		files, err := h.Files(c.Name)
 		if err != nil {
@@ -35,22 +35,11 @@ func (h home) installedClients() (list []found) {
 		}
 		if info, err := os.Stat(files.Dir); err == nil && info.IsDir() {
 			list = append(list, found{c, files.Dir})
-		} else if path := h.lookPath(c.Name); path != "" {
+		} else if path := system.Here(env).LookPath(c.Name); path != "" {
 			list = append(list, found{c, path})
 		}
 	}
 	return list
-}
-
-// lookPath returns the path of a program on PATH, or "".
-func (h home) lookPath(program string) string {
-	folders, _ := h.Lookup("PATH")
-	for _, folder := range filepath.SplitList(folders) {
-		if path, err := exec.LookPath(filepath.Join(folder, program)); err == nil && filepath.IsAbs(path) {
-			return path
-		}
-	}
-	return ""
 }
 
 // runAll sets up the clients that are installed, after a question on a terminal or with --yes.
@@ -59,7 +48,7 @@ func (o options) runAll(ctx context.Context, p command.Process) error {
 	if err != nil {
 		return err
 	}
-	list := h.installedClients()
+	list := h.installedClients(p.Env)
 	if len(list) == 0 {
 		return command.Usagef("no client is found: neither a folder of settings nor a program on PATH of %s; name one", command.Or(clients()))
 	}

@@ -107,7 +107,7 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 	}
 	var why string
 	if !o.chooses() {
-		model, err := ModelOf(ctx, p, client)
+		model, err := h.Model(ctx, agent.Named(client), p.Env)
 		o.fits, why = fit(agent.Named(client), model, err, func() error { return planned(all, proxy) })
 	}
 	chosen, err := o.choose(client, all)
@@ -215,6 +215,24 @@ func install(w io.Writer, all, chosen []piece) (changedAny bool, err error) {
 		}
 	}
 	return changedAny, nil
+}
+
+// fit returns the kinds of pieces that work with a client's model, and why. The proxy is left out where it cannot be set up beside hooks.
+func fit(c *agent.Client, m *agent.Model, err error, proxied func() error) (wanted map[kind]bool, why string) {
+	wanted = map[kind]bool{hooks: true}
+	switch {
+	case err != nil:
+		return wanted, fmt.Sprintf("Which model %s uses is not known (%v). Hooks do nothing with one that calls tools from code, as today's do: init %s --proxy is for these.", c.Title, err, c.Name)
+	case m == nil:
+		return wanted, ""
+	case m.FromCode:
+		return map[kind]bool{proxy: true, start: true}, fmt.Sprintf("%s's model %s calls tools from code, where a hook can replace nothing: the proxy, which clears old results, and no hooks.", c.Title, m)
+	}
+	if err := proxied(); err != nil {
+		return wanted, fmt.Sprintf("%s's model %s calls its tools itself: hooks. No proxy: %v.", c.Title, m, err)
+	}
+	wanted[proxy], wanted[start] = true, true
+	return wanted, fmt.Sprintf("%s's model %s calls its tools itself: hooks, and the proxy, which clears old results.", c.Title, m)
 }
 
 // planned returns the error with which the piece of a kind would be refused.

@@ -37,7 +37,7 @@ func AllHooked(p command.Process) (found []Hooked) {
 			}
 			if text, err := piece.file.Read(); err == nil {
 				c := agent.Named(client)
-				trusted := len(c.Hooks.Events) == 0 || h.trusts(c, c.Hooks.Events[0].Name, func(line string) bool { _, _, ours := h.ownHook(line, client); return ours })
+				trusted := len(c.Hooks.Events) == 0 || h.Trusts(c, c.Hooks.Events[0].Name, func(v any) bool { return h.ours(v, client) })
 				found = append(found, Hooked{Client: client, File: piece.file.Path, Program: piece.program(text), Untrusted: !trusted})
 			}
 		}
@@ -49,25 +49,6 @@ func AllHooked(p command.Process) (found []Hooked) {
 		}
 	}
 	return found
-}
-
-// trusts reports whether a client runs the hook of an event whose command is ours.
-func (h home) trusts(c *agent.Client, event string, ours func(command string) bool) bool {
-	if c.Hooks.Trusted == nil {
-		return true
-	}
-	files, err := h.Files(c.Name)
-	if err != nil {
-		return false
-	}
-	list, _ := agent.ValueAt(h.dataOf(files.Hooks), "hooks", event).([]any)
-	for i, v := range list {
-		entry, _ := v.(map[string]any)
-		if command, one := onlyCommand(v); one && ours(command) && c.Hooks.Trusted(h.dataOf(files.Servers), files.Hooks.Path, event, i, entry) {
-			return true
-		}
-	}
-	return false
 }
 
 // enabled reports whether a client's plugin with our hooks is in use for the user.
@@ -135,7 +116,7 @@ func AllProxied(p command.Process) (found []Proxied) {
 		for _, piece := range all {
 			if piece.kind == proxy && unreadable(piece.file) == nil && piece.installed() {
 				c := agent.Named(client)
-				starts := len(c.Proxy.Start) > 0 && h.trusts(c, c.Proxy.Start[0], h.startsProxy)
+				starts := len(c.Proxy.Start) > 0 && h.Trusts(c, c.Proxy.Start[0], h.startEntry)
 				found = append(found, Proxied{client, piece.file.Path, piece.where(), starts})
 			}
 		}

@@ -22,10 +22,6 @@ func (h home) withStart(p piece, c *agent.Client) piece {
 	}
 	p.note = "The client starts the proxy itself, before its first request."
 	start, ok := c.HookShell(h.system).Start(h.system, h.path)
-	ours := func(v any) bool {
-		command, one := onlyCommand(v)
-		return one && h.startsProxy(command)
-	}
 	return extended(p, func(text []byte) ([]byte, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s runs hooks with a shell that cannot start %s: move it to a path of letters and digits", c.Title, h.path)
@@ -33,7 +29,7 @@ func (h home) withStart(p piece, c *agent.Client) piece {
 		line := start + startPhrase + strconv.Itoa(proxyPort)
 		return edit(text, func(j *setup.JSON) error {
 			for _, event := range c.Proxy.Start {
-				if err := addStart(j, event, line, ours); err != nil {
+				if err := addStart(j, event, line, h.startEntry); err != nil {
 					return err
 				}
 			}
@@ -42,7 +38,7 @@ func (h home) withStart(p piece, c *agent.Client) piece {
 	}, func(text []byte) ([]byte, error) {
 		return edit(text, func(j *setup.JSON) error {
 			for _, event := range c.Proxy.Start {
-				j.RemoveElements(ours, "hooks", event)
+				j.RemoveElements(h.startEntry, "hooks", event)
 			}
 			return nil
 		})
@@ -56,9 +52,19 @@ func (h home) startPiece(file setup.File, c *agent.Client) piece {
 	p.note = fmt.Sprintf("The client starts the proxy itself once you trust these hooks: start %s and open /hooks. Until then: mcp-pruner%s%d", c.Name, startPhrase, proxyPort)
 	p.present = func(text []byte) bool {
 		j, err := setup.ParseJSON(text)
-		return err == nil && slices.ContainsFunc(hookCommands(j, c.Proxy.Start[0]), func(f foundHook) bool { return h.startsProxy(f.command) })
+		if err != nil {
+			return false
+		}
+		list, _ := j.Get("hooks", c.Proxy.Start[0]).([]any)
+		return slices.ContainsFunc(list, h.startEntry)
 	}
 	return p
+}
+
+// startEntry reports whether an entry in a list of hooks is the one that init writes to start the proxy.
+func (h home) startEntry(v any) bool {
+	command, one := onlyCommand(v)
+	return one && h.startsProxy(command)
 }
 
 // startsProxy reports whether a command is the one that init writes to start the proxy.
