@@ -24,6 +24,9 @@ func (m Model) String() string {
 // codexConfig is the name of Codex's settings.
 const codexConfig = "config.toml"
 
+// codeOnly is the way of a model of Codex, and the feature for all of them, that calls tools from code alone.
+const codeOnly = "code_mode_only"
+
 // codexModel is an entry of the list that `codex debug models` prints. The first one that is shown is the default.
 type codexModel struct {
 	Slug     string `json:"slug"`
@@ -56,8 +59,7 @@ func codexUses(list []byte, read func(string) map[string]any) (Model, error) {
 			used = m
 		}
 	}
-	features := memberOf(config, "features")
-	code := strings.HasPrefix(used.Mode, "code_mode") || features["code_mode"] == true || features["code_mode_only"] == true
+	code := used.Mode == codeOnly || memberOf(config, "features")[codeOnly] == true
 	if name == "" {
 		return Model{used.Slug, true, code}, nil
 	}

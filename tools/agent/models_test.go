@@ -25,7 +25,7 @@ func TestCodexUses(t *testing.T) {
 		"the longest counts":  {map[string]any{"model": "first-direct-1"}, nil, Model{"first-direct-1", false, false}},
 		"by a profile":        {profile("first"), nil, Model{"first", false, true}},
 		"by a profile's file": {profile("first"), map[string]any{"model": "third"}, Model{"third", false, false}},
-		"by a feature":        {map[string]any{"model": "second", "features": map[string]any{"code_mode": true}}, nil, Model{"second", false, true}},
+		"by a feature":        {map[string]any{"model": "second", "features": map[string]any{"code_mode_only": true}}, nil, Model{"second", false, true}},
 	} {
 		got, err := codexUses(list, func(file string) map[string]any {
 			return map[string]map[string]any{"config.toml": c.config, "p.config.toml": c.profile}[file]

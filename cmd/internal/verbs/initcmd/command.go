@@ -46,7 +46,8 @@ func Command(p command.Process) *cobra.Command {
 		Short: "Set a client up: hooks on its own tools, our tools, or the proxy",
 		Long: `Changes the configuration of a client, or without a name of those that are installed,
 after a question. Without a flag: hooks, which prune the results
-of the tools that the client has already. Foreign entries, comments and formatting
+of the tools that the client has already, and for Codex what works with its model: the
+proxy, and hooks where they can replace results. Foreign entries, comments and formatting
 stay; a copy of the file before the first change is kept beside it. A file that the
 client cannot read is left as it is. Running it twice changes nothing, and --uninstall
 takes out exactly what was put in.`,
