@@ -54,10 +54,9 @@ type Replacement struct {
 	File     string // of a patch, which may change several; "": the call's
 }
 
-// kinds maps the tool names of known clients and benchmarks.
+// kinds maps the tool names of known clients and benchmarks, but for those of shells.
 var kinds = map[string]Kind{
 	"read": Read, "read_file": Read, "read_text_file": Read, "view": Read, "notebookread": Read, "read_files": Read,
-	"bash": Bash, "bash_execute": Bash, "shell": Bash, "exec_command": Bash, "run_shell_command": Bash, "local_shell": Bash, "powershell": Bash, "run_commands": Bash,
 	agent.CodexWaits: Bash,
 	"grep":           Grep, "grep_search": Grep, "search_file_content": Grep, "search_codebase": Grep,
 	"glob": Glob, "search_files": Glob, "list": Glob, "ls": Glob, "list_directory": Glob, "find_files": Glob,
@@ -77,6 +76,9 @@ func KindOf(tool string) Kind {
 	}
 	if kind, ok := kinds[name]; ok {
 		return kind
+	}
+	if agent.IsShellTool(name) {
+		return Bash
 	}
 	return Other
 }

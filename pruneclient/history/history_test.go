@@ -15,6 +15,7 @@ func TestParseCall(t *testing.T) {
 	zero := ParseCall("read_file", map[string]any{"file_path": "a.go", "offset": 300.0, "limit": 5.0})
 	require.Equal(t, []int{301, 5}, []int{zero.Offset, zero.Limit}, "Qwen Code counts from 0")
 	require.Zero(t, ParseCall("read_file", map[string]any{"file_path": "a.go", "offset": 0.0}).Offset)
+	require.Equal(t, []any{Bash, "ls -l"}, []any{ParseCall("shell_command", map[string]any{"command": "ls -l"}).Kind, ParseCall("shell_command", map[string]any{"command": "ls -l"}).Command})
 	require.Equal(t, "ls -l", ParseCall("shell", map[string]any{"command": []any{"bash", "-lc", "ls -l"}}).Command)
 	require.Equal(t, Other, ParseCall("mcp__github__read", nil).Kind, "another server's tool")
 	require.Equal(t, Read, ParseCall("mcp__pruner__read", nil).Kind)

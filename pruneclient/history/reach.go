@@ -31,13 +31,10 @@ func ReachBy(tools []string, ours ...string) (r Reach) {
 	return r
 }
 
-// runners are the names of tools that run commands on the agent's machine, beside those of kind [Bash].
-var runners = []string{"exec", "shell_command", "execute_command", "execute_bash", "run_command", "run_in_terminal", "run_terminal_cmd", "terminal"}
-
 // runsCommands reports whether a tool runs commands. A tool of another server could run them anywhere.
 func runsCommands(tool string) bool {
 	name := strings.ToLower(tool)
-	return KindOf(name) == Bash && name != agent.CodexWaits || slices.Contains(runners, name)
+	return KindOf(name) == Bash && name != agent.CodexWaits || name == agent.CodexCode
 }
 
 // isOwn reports whether a client's name for a tool means one of ours. A gateway may offer recover_text under another name than ours.

@@ -26,7 +26,7 @@ func ClaudeShell(role string, folders ...string) bool {
 				continue
 			}
 			tools, listed := head["tools"]
-			if listed && !slices.Contains(tools, "Bash") || slices.ContainsFunc(head["disallowedTools"], namesBash) {
+			if listed && !slices.ContainsFunc(tools, IsShellTool) || slices.ContainsFunc(head["disallowedTools"], namesShell) {
 				return false
 			}
 			found = true
@@ -35,8 +35,11 @@ func ClaudeShell(role string, folders ...string) bool {
 	return found || slices.Contains(claudeShells, role)
 }
 
-// namesBash reports whether a rule is about the tool, or about some of its commands.
-func namesBash(rule string) bool { return strings.HasPrefix(rule, "Bash") }
+// namesShell reports whether a rule is about a tool that runs commands, or about some of its commands.
+func namesShell(rule string) bool {
+	tool, _, _ := strings.Cut(rule, "(")
+	return IsShellTool(tool)
+}
 
 // frontMatter returns the values at the top of a definition, each as a list: separated by commas, or one a line after a hyphen.
 func frontMatter(text string) map[string][]string {

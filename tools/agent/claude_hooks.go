@@ -13,7 +13,8 @@ import (
 // PostToolUseFailure instead, which cannot replace anything.
 var claudeHooks = Hooks{
 	Events: []Event{
-		{Name: "PostToolUse", Matcher: "Bash|Read|Grep|mcp__.*", Timeout: 5}, {Name: "PostToolUseFailure", Matcher: "Bash", Timeout: 5},
+		{Name: "PostToolUse", Matcher: "Bash|PowerShell|Read|Grep|mcp__.*", Was: "Bash|Read|Grep|mcp__.*", Timeout: 5},
+		{Name: "PostToolUseFailure", Matcher: "Bash|PowerShell", Was: "Bash", Timeout: 5},
 		{Name: "PreCompact", Timeout: 5}, {Name: "SessionStart", Matcher: "startup|resume|clear|compact", Was: "compact", Timeout: 5},
 		{Name: "Stop", Timeout: 5},
 	},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -66,7 +67,8 @@ func readCodex(m Message, kind func(string) string) (Call, Occasion) {
 	}
 	c.Clipped = strings.Contains(c.Text, "Warning: truncated output (original token count") // the transcript has more of it
 	is := kind(c.Tool)
-	c.Statusless = is == "bash"
+	_, told := CodexExit(c.Text)
+	c.Statusless = is == "bash" && !told
 	if c.Text == "" || is != "bash" && is != "other" {
 		return c, Unconcerned
 	}
@@ -87,6 +89,26 @@ func CodexProcess(output string) (number string, ended bool) {
 	}
 	return m[1], m[1] == ""
 }
+
+// codexHead matches what Codex says before all of a command's output that has ended: in any order, but each a line of its own.
+var codexHead = sync.OnceValue(func() *regexp.Regexp {
+	const more = `(?:(?:Chunk ID|Wall time|Original token count|Total output lines): [^\n]*\n)*`
+	return regexp.MustCompile(`\A` + more + `(?:Process exited with code|Exit code:) (-?\d{1,9})\n` + more + `Output:\n`)
+})
+
+// CodexExit returns the exit status that stands before a command's output, as Codex shows it to its model. Versions 0.139 to 0.142 write
+// it nowhere else.
+func CodexExit(output string) (status int, ok bool) {
+	m := codexHead().FindStringSubmatch(output)
+	if m == nil {
+		return 0, false
+	}
+	status, err := strconv.Atoi(m[1])
+	return status, err == nil
+}
+
+// CodexCode is Codex's tool that runs code of the model, which can run commands.
+const CodexCode = "exec"
 
 // CodexWaits is Codex's tool that writes to a command that goes on, or waits for its output.
 const CodexWaits = "write_stdin"

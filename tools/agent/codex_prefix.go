@@ -3,13 +3,14 @@ package agent
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // codexPrefix: what the command line sets wins over the user's and the project's files.
 var codexPrefix = Prefix{
-	Turn: []string{"exec_command", "shell", "shell_command", "local_shell", "exec"},
+	Turn: append(slices.Clone(shellTools), CodexCode),
 	Start: func(o Occurrence) Launch {
 		set := []string{
 			`model_provider="stand_in"`, `model_providers.stand_in.name="stand_in"`, `model_providers.stand_in.base_url="` + o.URL + `/v1"`,

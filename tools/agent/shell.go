@@ -1,6 +1,9 @@
 package agent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Shell is a language of command lines.
 type Shell int
@@ -33,6 +36,13 @@ func (c *Client) ToolShell(system string) Shell {
 	}
 	return POSIX
 }
+
+// shellTools are the tools of clients and benchmarks that run a shell command where the agent works, in lower case.
+var shellTools = []string{"bash", "bash_execute", "execute_bash", "shell", "local_shell", "shell_command", "run_shell_command", "exec_command", "execute_command",
+	"run_command", "run_commands", "run_in_terminal", "run_terminal_cmd", "terminal", "powershell"}
+
+// IsShellTool reports whether a client's tool of its own runs a shell command. Hooks, the proxy, replay and context ask it.
+func IsShellTool(name string) bool { return slices.Contains(shellTools, strings.ToLower(name)) }
 
 // plain are the characters that mean nothing to any of the shells.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:+"

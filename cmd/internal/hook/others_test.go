@@ -54,6 +54,46 @@ func TestCodex(t *testing.T) {
 	}
 }
 
+// TestCodexSaysTheStatusInTheText: where no event of the transcript has the status, that counts which stands before the output, in
+// the message or in the transcript. A command that prints such words has no status by that.
+func TestCodexSaysTheStatusInTheText(t *testing.T) {
+	unified, shell := "Chunk ID: 5f1c02\nWall time: 1.2 seconds\nProcess exited with code 3\nOriginal token count: 9\nOutput:\n", "Exit code: 3\nWall time: 1.2 seconds\nOutput:\n"
+	shown, err := json.Marshal(unified + failingTests())
+	require.NoError(t, err)
+	for _, c := range []struct{ text, item, status string }{
+		{text: unified + failingTests(), status: "Process exited with code 3\n"},
+		{text: shell + failingTests(), status: "Exit code: 3\n"},
+		{text: failingTests(), item: `{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":` + string(shown) + `}}`, status: "Process exited with code 3\n"},
+		{text: "Exit code: 3\n" + failingTests()},
+		{text: "make\n" + unified + failingTests()},
+	} {
+		w := newWorld(t)
+		answer := w.hook([]string{"codex"}, map[string]any{
+			"session_id": "s", "transcript_path": w.rollout(c.item), "hook_event_name": "PostToolUse", "tool_name": "Bash",
+			"tool_input": map[string]any{"command": "go test ./..."}, "tool_response": c.text, "tool_use_id": "c1",
+		})
+		if c.status == "" {
+			require.Empty(t, answer)
+			continue
+		}
+		var decoded struct{ Reason string }
+		require.NoError(t, json.Unmarshal([]byte(answer), &decoded), c.text[:60])
+		require.Contains(t, decoded.Reason, c.status)
+		require.Contains(t, decoded.Reason, "want 3 retries, got 4")
+	}
+}
+
+// TestPowerShellIsAShell: what Claude Code's other shell printed is cut as what Bash printed, also as the only way back.
+func TestPowerShellIsAShell(t *testing.T) {
+	w := newWorld(t)
+	w.sayAfter(question, "PowerShell", false)
+	m := w.message("PowerShell", map[string]any{"command": "go test ./...", "description": "which test failed and why"},
+		map[string]any{"stdout": failingTests(), "stderr": "", "interrupted": false})
+	output := child(hookOutput(t, w.hook([]string{"claude"}, m)), "updatedToolOutput")
+	require.Contains(t, text(output, "stdout"), "want 3 retries, got 4")
+	require.Regexp(t, "recover prn_", text(output, "stdout"))
+}
+
 // TestCodexCallsFromCode checks that a call which code made stays whole, because the code would get a replaced result as an
 // error. The call's id tells, as seen with Codex 0.169, and not the model's name.
 func TestCodexCallsFromCode(t *testing.T) {

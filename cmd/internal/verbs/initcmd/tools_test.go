@@ -48,8 +48,11 @@ func TestMatcherOfEarlierVersions(t *testing.T) {
 	h := home{Home: setup.Home{Lookup: func(name string) (string, bool) { return dir, name == "HOME" }}, system: "linux", path: "/opt/mcp-pruner"}
 	all, err := h.pieces("claude")
 	require.NoError(t, err)
-	for was, is := range map[string]string{"compact": "startup|resume|clear|compact", "startup": "startup"} {
-		text, err := all[0].install([]byte(`{"hooks":{"SessionStart":[{"matcher":"` + was + `","hooks":[{"type":"command","command":"/old/mcp-pruner hook claude"}]}]}}`))
+	for was, is := range map[[2]string]string{
+		{"SessionStart", "compact"}: "startup|resume|clear|compact", {"SessionStart", "startup"}: "startup",
+		{"PostToolUse", "Bash|Read|Grep|mcp__.*"}: "Bash|PowerShell|Read|Grep|mcp__.*", {"PostToolUseFailure", "Bash"}: "Bash|PowerShell", {"PostToolUse", "Bash"}: "Bash",
+	} {
+		text, err := all[0].install([]byte(`{"hooks":{"` + was[0] + `":[{"matcher":"` + was[1] + `","hooks":[{"type":"command","command":"/old/mcp-pruner hook claude"}]}]}}`))
 		require.NoError(t, err)
 		require.Contains(t, string(text), `"matcher":"`+is+`"`)
 		require.NotContains(t, string(text), "/old/")
