@@ -57,7 +57,7 @@ func isWanted(o SwitchedOff, called []sessions.Part) bool {
 			if p.Server == o.Name {
 				return true
 			}
-		case string(p.Kind) == o.Kind && p.Name == o.Name:
+		case string(p.Kind) == o.Kind && sessions.SamePart(p, sessions.Part{Kind: p.Kind, Name: o.Name}):
 			return true
 		}
 	}

@@ -59,20 +59,23 @@ func TestUseOfTheLastDays(t *testing.T) {
 	require.Zero(t, u.Sessions(), "its sessions cannot be read")
 }
 
-// TestToolsCalledByCode: in Codex's code mode the transcript names only exec.
+// TestToolsCalledByCode: in Codex's code mode the transcript names only exec, and a search by the API has a form of its own.
 func TestToolsCalledByCode(t *testing.T) {
 	home := t.TempDir()
 	text := `{"timestamp":"2026-11-20T10:00:00Z","type":"session_meta","payload":{"id":"a","cwd":"/p"}}
 {"timestamp":"2026-11-20T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}}
 {"timestamp":"2026-11-20T10:00:02Z","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c1","name":"exec","input":"text(await tools.update_goal({status: 'done'}))"}}
+{"timestamp":"2026-11-20T10:00:03Z","type":"response_item","payload":{"type":"web_search_call","status":"completed","action":{"type":"search","query":"go"}}}
 {"timestamp":"2026-11-20T10:00:03Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}}
 `
 	writeAt(t, filepath.Join(home, ".codex", "sessions", "2026", "r.jsonl"), text, time.Now())
 	u, err := UsageOf(t.Context(), UsageOptions{Client: &agent.Codex, Now: time.Now(), Lookup: func(name string) (string, bool) { return home, name == "HOME" }})
 	require.NoError(t, err)
 	require.Equal(t, 1, u.Sessions())
-	used, _ := u.PartUse.Of(sessions.Part{Kind: sessions.ToolPart, Name: "update_goal"})
-	require.Equal(t, 1, used)
+	for _, name := range []string{"update_goal", "web_search"} {
+		used, _ := u.PartUse.Of(sessions.Part{Kind: sessions.ToolPart, Name: name})
+		require.Equal(t, 1, used, name)
+	}
 }
 
 // TestFirstOfAProject: with a folder, the newest session of that folder counts, not the newest of all.

@@ -144,11 +144,16 @@ func (r *codexReader) item(item codexItem) {
 		r.answer(Step{Kind: Say, Think: plainText(item.Summary)})
 	case "function_call", "custom_tool_call", "local_shell_call":
 		r.use(item)
+	case "web_search_call", "image_generation_call": // the API's own tools, of which it records no result
+		r.answer(Step{Kind: Use, Tool: strings.TrimSuffix(item.Type, "_call")})
 	case "function_call_output", "custom_tool_call_output":
 		use := r.uses[item.CallID]
 		out := codexOutput(item.Output)
 		r.open = 0
 		r.process(use, out)
+		if status, ok := agent.CodexExit(out); ok {
+			r.exited(item.CallID, &status)
+		}
 		r.add(Step{Kind: Result, ID: item.CallID, Tool: use.Tool, Args: use.Args, Out: out})
 	}
 }

@@ -37,6 +37,8 @@ func TestWhatCouldGo(t *testing.T) {
 		use  *PartUse
 		why  string
 	}{
+		"agents without a namespace":     {tool("multi_agent_v1__spawn_agent", 2540), prefixCounted(29, call("spawn_agent")), "used in 1 of 30 sessions"},
+		"agents of another version":      {tool("collaboration__spawn_agent", 2540), prefixCounted(29, call("multi_agent_v1__spawn_agent")), "used in 1 of 30 sessions"},
 		"an unused tool":                 {tool("Workflow", 1450), prefixCounted(9), "used in none of 10 sessions"},
 		"one session too few":            {tool("Workflow", 1450), prefixCounted(8), "seen in 9 sessions, of 10 that are needed"},
 		"a small one":                    {tool("Workflow", 149), prefixCounted(9), "less than 150 tokens"},

@@ -94,9 +94,13 @@ func count[K comparable](counts map[K]int, of map[K]bool) {
 // use without the other.
 var renamed = map[string]string{"Task": "Agent", "ExitPlanMode": "EnterPlanMode", "exit_plan_mode": "EnterPlanMode", "SlashCommand": "Skill"}
 
+// A tool of the client counts with and without its namespace, which not every version of Codex records.
 func as(name string) string {
 	if newer, ok := renamed[name]; ok {
 		return newer
+	}
+	if at := strings.LastIndex(name, "__"); at > 0 && serverOf(name) == "" {
+		return name[at+len("__"):]
 	}
 	return name
 }
