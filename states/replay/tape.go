@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,6 +38,7 @@ const (
 	tapedItem              // an item enters the prompt
 	tapedCall              // a model call
 	tapedCompact           // the prompt is emptied
+	tapedGone              // the client took an item out
 	tapedEdit              // files were edited
 	tapedUse               // the model uses lines of items
 )
@@ -130,6 +132,13 @@ func (r *recorder) take(i int, step sessions.Step) {
 		r.tokens, r.begins = 0, true
 		clear(r.items)
 		clear(r.lines)
+	case sessions.Drop:
+		for result := range r.items {
+			if r.Session.Steps[r.Results[result].Step].ID == step.ID {
+				r.add(taped{Kind: tapedGone, Number: r.items[result]})
+				delete(r.items, result)
+			}
+		}
 	case sessions.Call:
 		r.called()
 	case sessions.Result:
@@ -329,6 +338,9 @@ func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.Cle
 		case tapedCompact:
 			s.Compact()
 			clear(showed)
+		case tapedGone:
+			s.Gone(items[e.Number])
+			maps.DeleteFunc(showed, func(_ string, item int) bool { return item == items[e.Number] })
 		case tapedCall:
 			s.Prices.Write = e.Write
 			cached := int(e.Cached * float64(s.Sent()))

@@ -12,6 +12,23 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
+// What the client itself has cleared is no item any more: the planner has nothing to clear, and the model that needs it did not lose it
+// by us.
+func TestWhatTheClientClearedIsGone(t *testing.T) {
+	use := sessions.Step{Kind: sessions.Use, ID: "c1", Tool: "bash", Args: map[string]any{"command": "make"}}
+	result := sessions.Step{Kind: sessions.Result, ID: "c1", Tool: "bash", Args: use.Args, Out: strings.Repeat("a line that a command printed\n", 200)}
+	call := sessions.Step{Kind: sessions.Call}
+	f := &Figures{trial: &trial{Bill: billed([]sessions.Step{call, use, result, call, {Kind: sessions.Drop, ID: "c1"}, call})}}
+	by := &clearsAt{}
+	b := f.tape(nil).Play(contextgc.DefaultPolicy(), by, false)
+	require.Len(t, by.shown[1].Items, 1)
+	assert.False(t, by.shown[1].Items[0].Cleared)
+	require.Len(t, by.shown[2].Items, 1)
+	assert.True(t, by.shown[2].Items[0].Cleared)
+	assert.Less(t, by.shown[2].Tokens, by.shown[1].Tokens)
+	assert.InDelta(t, b.Before, b.After, 1e-9)
+}
+
 // A file of some 400 tokens is written, an edit replaces one of its lines, and between them the arguments are cleared: the model
 // lacks what it wrote. It does not where a result that still stands shows the line.
 func TestArgumentsOfEditsAreItems(t *testing.T) {

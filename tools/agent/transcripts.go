@@ -82,6 +82,7 @@ const (
 	Use     StepKind = "use"     // a tool call
 	Result  StepKind = "result"  // the tool's result
 	Compact StepKind = "compact" // the context was summarised: it contains nothing from before
+	Drop    StepKind = "drop"    // the client took the result of the call with the ID out of the prompts from here on
 	Attach  StepKind = "attach"  // what the client added by itself, such as a list of skills or a changed file
 )
 

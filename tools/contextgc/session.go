@@ -93,6 +93,14 @@ func (s *Planner) Compact() {
 	s.window, s.whole, s.sent, s.was = 0, 0, 0, 0
 }
 
+// Gone records that the client itself took an item, which the last call sent, out of the prompt.
+func (s *Planner) Gone(item int) {
+	p := &s.parts[s.items[item]]
+	s.window, s.whole = s.window-p.tokens, s.whole-p.whole
+	s.sent, s.was = max(s.sent-p.tokens, 0), max(s.was-p.whole, 0)
+	p.tokens, p.whole, p.item.Cleared = 0, 0, true
+}
+
 // Work records that the model edited a file: its results are kept for a while.
 func (s *Planner) Work(path string) {
 	if path != "" {

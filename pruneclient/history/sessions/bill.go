@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
@@ -39,6 +41,7 @@ type modelCall struct {
 type ResultCost struct {
 	Step   int // index of the session's step
 	Call   int // the first model call whose prompt contains it
+	Until  int // the first one of its context whose prompt lacks it, because the client took it out; 0: none
 	Tokens int
 	Weight float64 // price of one of its tokens over the session
 	Kind   history.Kind
@@ -60,7 +63,7 @@ func NewBill(s Session, prices Prices) *Bill {
 		b.Total += in + float64(u.Output)*prices.Output
 	}
 	for i := range b.Results {
-		b.Results[i].Weight = b.WeightFrom(b.Results[i].Call)
+		b.Results[i].Weight = b.weight(b.Results[i].Call, cmp.Or(b.Results[i].Until, len(b.Calls)))
 	}
 	if !b.Measured {
 		b.Guessed = 0
@@ -96,8 +99,23 @@ func (b *Bill) addCalls() {
 			r.Kind = r.Parsed.Kind
 			model.prompted(r.Tokens)
 			b.Results = append(b.Results, r)
+		case Drop:
+			if r := b.resultOf(step.ID); r != nil {
+				r.Until = len(b.Calls)
+				model.dropped(r.Tokens)
+			}
 		}
 	}
+}
+
+// resultOf returns the latest result of a call, nil if there is none.
+func (b *Bill) resultOf(id string) *ResultCost {
+	for i := range slices.Backward(b.Results) {
+		if b.Session.Steps[b.Results[i].Step].ID == id {
+			return &b.Results[i]
+		}
+	}
+	return nil
 }
 
 // usageOf returns the usage of a measured session's call. One that was interrupted has none: it read what the call before it
@@ -115,12 +133,15 @@ func (b *Bill) usageOf(call Step) Usage {
 // WeightFrom returns the price of one token that entered the prompt at model call from and stayed until the
 // end of the context: one cache write, then a cache read per call, or another cache write where the cache
 // had expired.
-func (b *Bill) WeightFrom(from int) float64 {
-	if from >= len(b.Calls) {
+func (b *Bill) WeightFrom(from int) float64 { return b.weight(from, len(b.Calls)) }
+
+// weight returns the same of a token that stayed at most until the call before another one.
+func (b *Bill) weight(from, until int) float64 {
+	if from >= until {
 		return 0 // the session ended before it was sent
 	}
 	w := b.WritePrice(from)
-	for j := from + 1; j < len(b.Calls) && b.Calls[j].Context == b.Calls[from].Context; j++ {
+	for j := from + 1; j < until && b.Calls[j].Context == b.Calls[from].Context; j++ {
 		if b.Cached(from, j) {
 			w += b.Prices.CacheRead
 		} else {
@@ -174,6 +195,12 @@ func (m *usageModel) call(at time.Duration) Usage {
 	u := Usage{CacheRead: m.cached, CacheWrite: m.prompt - m.cached}
 	m.cached = m.prompt
 	return u
+}
+
+// dropped takes a part out of the prompt. What follows it is written again; where it stood is not known.
+func (m *usageModel) dropped(n int) {
+	m.prompt -= n
+	m.cached = ModelledSystem
 }
 
 // compact leaves the system prompt and a summary of a tenth of the context.

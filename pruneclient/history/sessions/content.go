@@ -70,6 +70,7 @@ type contents struct {
 	*Bill
 	by      map[string]SplitPrice
 	pending map[string]int // tokens that the next call sends for the first time
+	results int
 	calls   int
 	prefix  int
 }
@@ -81,7 +82,8 @@ func (c *contents) take(step Step) {
 	case Attach:
 		c.pending["attached: "+step.Type] += tokens.Claude(step.Text)
 	case Result:
-		c.pending["result: "+step.Tool] += tokens.Claude(step.Out)
+		c.result(c.Results[c.results], "result: "+step.Tool)
+		c.results++
 	case Compact:
 		c.pending = map[string]int{}
 	case Call:
@@ -96,6 +98,17 @@ func (c *contents) take(step Step) {
 		}
 		c.written(content, OutputTokens(step))
 	}
+}
+
+// result counts a result, without the calls after its client took it out.
+func (c *contents) result(r ResultCost, content string) {
+	if r.Until > 0 {
+		if r.Until <= r.Call {
+			return // it was never sent
+		}
+		c.by[content] = c.by[content].Plus(c.stay(r.Call, r.Until, false).Times(-float64(r.Tokens)))
+	}
+	c.pending[content] += r.Tokens
 }
 
 // written counts output that the next prompts contain.
@@ -157,11 +170,16 @@ func (c *contents) entry(call int) SplitPrice {
 // weight returns the price of a token that enters at a call and stays until the context ends: with its entry, or without it
 // for the prefix, which stands in front.
 func (c *contents) weight(from int, prefix bool) SplitPrice {
-	w := SplitPrice{}
+	w := c.stay(from, from+1, prefix)
 	if !prefix {
-		w = c.entry(from)
+		w = w.Plus(c.entry(from))
 	}
-	for j := from + 1; j < len(c.Calls) && c.Calls[j].Context == c.Calls[from].Context; j++ {
+	return w
+}
+
+// stay returns the price of such a token in the calls from one on.
+func (c *contents) stay(from, first int, prefix bool) (w SplitPrice) {
+	for j := first; j < len(c.Calls) && c.Calls[j].Context == c.Calls[from].Context; j++ {
 		cached := c.Cached(from, j)
 		if prefix {
 			cached = c.Calls[j].Usage.CacheRead >= c.prefix/2

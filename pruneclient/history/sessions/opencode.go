@@ -50,6 +50,9 @@ type opencodePart struct {
 		Input  map[string]any `json:"input"`
 		Output string         `json:"output"`
 		Error  string         `json:"error"`
+		Time   struct {
+			Compacted int64 `json:"compacted"` // milliseconds; from then on a line stands in the output's place
+		} `json:"time"`
 	} `json:"state"`
 	Tokens *struct {
 		Input     int `json:"input"` // without those of the cache
@@ -67,7 +70,14 @@ type opencodeReader struct {
 	session Session
 	call    int // index of the model call that is open, plus one; 0: none
 	results []Step
+	drops   []opencodeDrop
 	bad     error // the first record that cannot be read
+}
+
+// opencodeDrop is a result that opencode takes out of the prompt at a time.
+type opencodeDrop struct {
+	id string
+	at int64
 }
 
 func newOpencodeReader(s opencodeSession) *opencodeReader {
@@ -85,6 +95,7 @@ func (r *opencodeReader) message(id string, data []byte, parts [][]byte) {
 		r.skip(id, err)
 		return
 	}
+	r.drop(m.Time.Created)
 	for _, part := range parts {
 		var p opencodePart
 		if err := json.Unmarshal(part, &p); err != nil {
@@ -101,6 +112,17 @@ func (r *opencodeReader) message(id string, data []byte, parts [][]byte) {
 	if summary, _ := m.Summary.(bool); summary && m.Role == "assistant" {
 		r.add(Step{Kind: Compact})
 	}
+}
+
+// drop adds the results that are no longer in the prompts of a message that begins at a time.
+func (r *opencodeReader) drop(at int64) {
+	r.drops = slices.DeleteFunc(r.drops, func(d opencodeDrop) bool {
+		gone := d.at <= at
+		if gone {
+			r.add(Step{Kind: Drop, ID: d.id})
+		}
+		return gone
+	})
 }
 
 func (r *opencodeReader) skip(id string, err error) {
@@ -156,6 +178,9 @@ func (r *opencodeReader) used(p opencodePart) {
 		result.Out = cmp.Or(result.Out, p.State.Error)
 	}
 	r.results = append(r.results, result)
+	if at := p.State.Time.Compacted; at > 0 {
+		r.drops = append(r.drops, opencodeDrop{p.CallID, at})
+	}
 }
 
 // finish ends a model call: the results of its calls follow.

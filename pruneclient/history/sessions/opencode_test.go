@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,37 @@ func checkOpencode(t *testing.T, path string) {
 	assert.Equal(t, wantOpencode(), got[0].Steps)
 	got[0].Steps = nil
 	assert.Equal(t, Session{ID: "ses_1", Source: "opencode", Project: "/r", Version: "1.18.33", Begun: time.UnixMilli(1795535346779).UTC()}, got[0])
+}
+
+// TestOpencodesClearingsEndResults: a result that opencode cleared stands in no later prompt, so that it costs nothing from then on, and
+// nothing is saved there.
+func TestOpencodesClearingsEndResults(t *testing.T) {
+	read := func(compacted string) *Bill {
+		r := newOpencodeReader(opencodeSession{ID: "ses_1"})
+		call := `{"type":"step-start"}`
+		end := `{"type":"step-finish","tokens":{"input":0,"output":20,"cache":{"read":9000,"write":0}}}`
+		tool := func(id string) string {
+			return `{"type":"tool","tool":"bash","callID":"` + id + `","state":{"status":"completed","input":{"command":"x"},"output":"` + strings.Repeat("word ", 1000) + `"` + compacted + `}}`
+		}
+		for at, parts := range [][]string{{call, tool("c1"), end, call, end}, {call, end}, {call, end}} {
+			var raw [][]byte
+			for _, p := range parts {
+				raw = append(raw, []byte(p))
+			}
+			r.message("m", fmt.Appendf(nil, `{"role":"assistant","time":{"created":%d}}`, 1000*(at+1)), raw)
+		}
+		require.NoError(t, r.bad)
+		return NewBill(r.session, DefaultPrices)
+	}
+	whole, cleared := read(""), read(`,"time":{"compacted":2500}`)
+	require.Len(t, cleared.Results, 1)
+	assert.Equal(t, []int{0, 3}, []int{whole.Results[0].Until, cleared.Results[0].Until})
+	assert.InDelta(t, whole.Results[0].Weight-cleared.Results[0].Weight, whole.Prices.CacheRead, 1e-9, "one call less reads it")
+	before, _ := whole.Contents()
+	after, _ := cleared.Contents()
+	n := float64(cleared.Results[0].Tokens)
+	assert.InDelta(t, whole.Prices.CacheRead*n, before["result: bash"].Sum()-after["result: bash"].Sum(), 1e-6)
+	assert.InDelta(t, after["result: bash"].Sum(), n*cleared.Results[0].Weight, n*cleared.Prices.CacheWrite, "as the weight says, but for the entry")
 }
 
 func TestOpencodesDatabase(t *testing.T) {

@@ -26,6 +26,7 @@ const (
 	Use     = agent.Use
 	Result  = agent.Result
 	Compact = agent.Compact
+	Drop    = agent.Drop
 	Attach  = agent.Attach
 )
 
