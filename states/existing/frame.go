@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // A client writes words of its own around the output of a tool: fences that mark it as untrusted, the exit status, what
@@ -42,10 +44,7 @@ func (w words) tail(text string) int {
 
 // heads match what a client writes before an output.
 var heads = []words{
-	// Codex: "Chunk ID: 9014a9", "Wall time: ...", "Process exited with code 3", "Original token count: ...", "Output:".
-	clientWords(`\A(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): [^\n]*\n`+
-		`|Process (?:exited|running) with [^\n]*\n)+Output:\n`,
-		"Chunk ID: ", "Wall time: ", "Exit code: ", "Original token count: ", "Total output lines: ", "Process exited ", "Process running "),
+	clientWords(agent.CodexHead, "Command: ", "Chunk ID: ", "Wall time: ", "Exit code: ", "Original token count: ", "Total output lines: ", "Process exited ", "Process running "),
 	// Gemini CLI: what was run, in older versions, and what is missing of a file.
 	clientWords(`\ACommand: [^\n]*\nDirectory: [^\n]*\n(?:Output|Stdout): `, "Command: "),
 	clientWords(`\AIMPORTANT: The file content has been truncated\.\n(?s:.{0,1000}?)\n--- FILE CONTENT \(truncated\) ---\n`, "IMPORTANT: The file "),

@@ -121,12 +121,18 @@ func (t *trial) prunes(p Policy, a attempt) bool {
 		return false
 	case p == Proxy:
 		return t.reaches().Leads(r.Parsed)
-	case p == Hook && a.lost:
+	case p == Hook && (a.lost || t.tooLong(a)):
 		return false
 	case p == Hook && r.Kind == history.Other:
 		return !step.Err && agent.HooksReplace(step.Tool)
 	}
 	return r.Kind != history.Other && !step.Err
+}
+
+// tooLong reports whether what a cut leaves is longer than what the client's hook can put in the place of a result.
+func (t *trial) tooLong(a attempt) bool {
+	h := agent.Named(t.Session.Source).Hooks
+	return h != nil && h.Longest > 0 && len(existing.Text(a.body, a.cut, existing.ExampleWay)) > h.Longest
 }
 
 func lineSet(c existing.Cut) map[int]bool {

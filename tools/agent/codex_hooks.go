@@ -75,35 +75,41 @@ func readCodex(m Message, kind func(string) string) (Call, Occasion) {
 	return c, ToolEnded
 }
 
-// codexProcess matches what Codex says of a command before its output: that it goes on, under a number, or that it ended.
-var codexProcess = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:.*\n){0,4}Process (?:running with session ID (\d+)|exited with code )`)
-})
+// CodexHead is the expression for what Codex writes before an output: "Command: ..." in versions before 0.120, "Chunk ID: 9014a9",
+// "Wall time: ...", "Process exited with code 3", "Original token count: ...", "Output:".
+const CodexHead = `\A(?:Command: (?s:.+?)\n(?:Chunk ID: [^\n]*\n))?(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): [^\n]*\n` +
+	`|Process (?:exited|running) with [^\n]*\n)+Output:\n`
+
+// The head of an output, and what it says of the command: that it goes on, under a number, or that it ended.
+var (
+	codexHead    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(CodexHead) })
+	codexProcess = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(?:Process running with session ID (\d+)|(?:Process exited with code|Exit code:) (-?\d{1,9}))$`)
+	})
+)
+
+// codexEnd returns the number of the command that goes on, or its exit status. Both are "" if the output says neither.
+func codexEnd(output string) (number, status string) {
+	lines := codexProcess().FindAllStringSubmatch(codexHead().FindString(output[:min(len(output), 4096)]), -1)
+	if len(lines) == 0 {
+		return "", ""
+	}
+	last := lines[len(lines)-1] // the command, which stands before it, may have such lines
+	return last[1], last[2]
+}
 
 // CodexProcess returns the number of the command whose output so far is given, if it goes on, and whether it ended. Codex
 // runs its hook for a command once it has ended, also if that is seen by write_stdin, and names the command.
 func CodexProcess(output string) (number string, ended bool) {
-	m := codexProcess().FindStringSubmatch(output)
-	if m == nil {
-		return "", false
-	}
-	return m[1], m[1] == ""
+	number, status := codexEnd(output)
+	return number, status != ""
 }
 
-// codexHead matches what Codex says before all of a command's output that has ended: in any order, but each a line of its own.
-var codexHead = sync.OnceValue(func() *regexp.Regexp {
-	const more = `(?:(?:Chunk ID|Wall time|Original token count|Total output lines): [^\n]*\n)*`
-	return regexp.MustCompile(`\A` + more + `(?:Process exited with code|Exit code:) (-?\d{1,9})\n` + more + `Output:\n`)
-})
-
-// CodexExit returns the exit status that stands before a command's output, as Codex shows it to its model. Versions 0.139 to 0.142 write
+// CodexExit returns the exit status that stands before a command's output, as Codex shows it to its model. Versions 0.130 to 0.142 write
 // it nowhere else.
 func CodexExit(output string) (status int, ok bool) {
-	m := codexHead().FindStringSubmatch(output)
-	if m == nil {
-		return 0, false
-	}
-	status, err := strconv.Atoi(m[1])
+	_, text := codexEnd(output)
+	status, err := strconv.Atoi(text)
 	return status, err == nil
 }
 

@@ -120,7 +120,7 @@ type Call struct {
 	Ran    []string // the names of the tools that ran in the session
 
 	Trigger  string // Compacting: why
-	Messages any    // NextRequest
+	Messages any    // the session's messages, as opencode's plugins pass them on
 }
 
 // Ends are the beginning and the end of a text that a client shows without its middle.

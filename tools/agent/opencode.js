@@ -2,18 +2,23 @@
 // After each tool it lets mcp-pruner shorten the output. On any fault the output stays. When the model has
 // answered, a toast says what was cut; MCP_PRUNER_TELL=off turns that off.
 
-// The agent's last words and the user's last prompt: what the output is wanted for. And the tools that ran: by them an
-// agent can get an output back.
-async function words(client, sessionID) {
+// The session so far, of which mcp-pruner reads these members: what the output is wanted for, what was read and edited, and by
+// which tools an agent can get an output back. Of a result it looks at the beginning, of an old one at the first line.
+async function session(client, sessionID) {
   try {
     const answer = await client.session.messages({ path: { id: sessionID } })
-    const parts = (role) => (answer.data ?? []).filter((m) => m.info?.role === role).flatMap((m) => m.parts ?? [])
-    const texts = (role) =>
-      parts(role)
-        .filter((p) => p.type === "text" && p.text)
-        .map((p) => p.text)
-    const ran = parts("assistant").filter((p) => p.type === "tool" && p.state?.status === "completed")
-    return { prompt: texts("user").at(-1), said: texts("assistant").slice(-3), ran: [...new Set(ran.map((p) => p.tool))] }
+    let results = 0
+    const short = ({ type, text, synthetic, ignored, tool, callID, state }) => {
+      if (type !== "tool") return synthetic || ignored ? { type } : { type, text }
+      const { status, input, output, error } = state ?? {}
+      const most = results++ < 60 ? 4000 : 300
+      return { type, tool, callID, state: { status, input, output: output?.slice?.(0, most), error: error?.slice?.(0, most) } }
+    }
+    const messages = (answer.data ?? []).toReversed().map(({ info, parts }) => ({
+      info: { role: info?.role, summary: info?.summary === true },
+      parts: (parts ?? []).toReversed().map(short).toReversed(),
+    }))
+    return { messages: messages.toReversed() }
   } catch {
     return {}
   }
@@ -33,7 +38,7 @@ export const McpPruner = async ({ client, directory }) => {
         const block = Array.isArray(output.content) ? output.content[0] : undefined
         const text = typeof output.output === "string" ? output.output : block?.text
         if (typeof text !== "string" || text.length < shortestOutput) return
-        const known = await words(client, input.sessionID)
+        const known = await session(client, input.sessionID)
         const { tool, sessionID, callID } = input
         const exit = output.metadata?.exit
         const { output: shorter } = await ask({ tool, sessionID, callID, args, output: text, exit, ...known })

@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -235,28 +236,47 @@ func wayIn(answer string) string {
 // TestLiveHookEqualsReplay checks on recorded sessions, where they are at hand, that at least 99 of 100 results that hook
 // or replay prune are cut at the same lines.
 func TestLiveHookEqualsReplay(t *testing.T) {
-	most := 6 // sessions of each set
+	least := 150 // results of each set
 	if testing.Short() {
-		most = 1
+		least = 20
 	}
-	for _, set := range []string{"claude-code", "claude-code-2", "mcp-tools"} {
-		file := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "sessions", set+".jsonl.gz")
-		if _, err := os.Stat(file); err != nil {
-			t.Skip(err)
-		}
-		var a agreement
-		n := 0
-		stop := fmt.Errorf("enough")
-		err := sessions.ReadFile(context.Background(), file, func(s sessions.Session) error {
-			if n++; n > most {
-				return stop
+	folder := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "sessions")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip(err)
+	}
+	for set, run := range map[string]func(*testing.T, sessions.Session, *agreement){
+		"claude-code": liveAll, "claude-code-2": liveAll, "claude-code-3": liveAll, "mcp-tools": liveAll, "opencode-2": liveOpencode, "codex-2": nil,
+	} {
+		t.Run(set, func(t *testing.T) {
+			var a agreement
+			var err error
+			enough := func() error {
+				if a.results >= least {
+					return errEnough
+				}
+				return nil
 			}
-			live(t, s, "all", &a)
-			return nil
+			if run == nil {
+				err = rollouts(t, filepath.Join(folder, set+".tar.gz"), func(text string) error {
+					liveCodex(t, text, &a)
+					return enough()
+				})
+			} else {
+				err = sessions.ReadFile(t.Context(), filepath.Join(folder, set+".jsonl.gz"), func(s sessions.Session) error {
+					run(t, s, &a)
+					return enough()
+				})
+			}
+			if !errors.Is(err, errEnough) { // the set has not so many
+				require.NoError(t, err)
+			}
+			t.Logf("%+v", a)
+			assert.Positive(t, a.pruned)
+			assert.GreaterOrEqual(t, 100*a.prunedEqual, 99*a.pruned)
+			assert.GreaterOrEqual(t, 100*a.equal, 99*a.results)
 		})
-		require.ErrorIs(t, err, stop)
-		t.Logf("%s: %+v", set, a)
-		assert.GreaterOrEqual(t, 100*a.prunedEqual, 99*a.pruned, set)
-		assert.GreaterOrEqual(t, 100*a.equal, 99*a.results, set)
 	}
 }
+
+// liveAll runs the hook over a session of Claude Code, for all tools.
+func liveAll(t *testing.T, s sessions.Session, a *agreement) { live(t, s, "all", a) }

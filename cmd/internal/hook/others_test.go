@@ -83,6 +83,22 @@ func TestCodexSaysTheStatusInTheText(t *testing.T) {
 	}
 }
 
+// TestCodexRunsTheSameCommandAgain: a result that was cut comes whole when the agent runs the command once more, although Codex calls its
+// shell Bash in what it tells a hook.
+func TestCodexRunsTheSameCommandAgain(t *testing.T) {
+	w := newWorld(t)
+	for i, want := range []bool{true, false} {
+		id := fmt.Sprintf("c%d", i+1)
+		m := w.message("Bash", map[string]any{"command": "go test ./..."}, failingTests())
+		m["transcript_path"] = w.rollout(`{"type":"event_msg","payload":{"type":"exec_command_end","call_id":"c1","exit_code":1}}
+{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"[9 of 99 lines; rest: ` + "`mcp-pruner recover prn_00000000 --lines A-B`" + `]"}}
+{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"go test ./...\"}","call_id":"c2"}}
+{"type":"event_msg","payload":{"type":"exec_command_end","call_id":"c2","exit_code":1}}`)
+		m["tool_use_id"] = id
+		require.Equal(t, want, w.hook([]string{"codex"}, m) != "", id)
+	}
+}
+
 // TestPowerShellIsAShell: what Claude Code's other shell printed is cut as what Bash printed, also as the only way back.
 func TestPowerShellIsAShell(t *testing.T) {
 	w := newWorld(t)

@@ -41,6 +41,7 @@ func (s state) know(msg message, o output, size int) (k knowledge, prune bool) {
 		return k, false // whatever the session knows
 	}
 	k.transcript = s.transcript(msg, o.preview != "", func(t transcript) history.Need { return needsOf(t.Session, t.id, msg.tool) })
+	msg = msg.as(k.transcript)
 	var whole bool
 	if k.output, whole = o.completed(msg, k.transcript); !whole {
 		return k, false
@@ -55,6 +56,19 @@ func (s state) know(msg message, o output, size int) (k knowledge, prune bool) {
 	}
 	k.result, k.back = r, existing.BackOf(log.Reach(msg.tool), func() string { return s.wayBack(msg.client.Name) })
 	return k, true
+}
+
+// as returns the message with the call of a command as the transcript has it: Codex tells its hook neither the tool's name nor what
+// the command is for.
+func (msg message) as(t transcript) message {
+	for _, step := range t.Steps {
+		if step.Kind == sessions.Use && step.ID == t.id && t.id != "" {
+			if call := history.ParseCall(step.Tool, step.Args); call.Kind == history.Bash && call.Command == msg.tool.Command {
+				msg.tool, msg.call.Args = call, step.Args
+			}
+		}
+	}
+	return msg
 }
 
 // log returns the history before a call, by the transcript and by what the message itself tells.
@@ -136,6 +150,10 @@ type transcript struct {
 // of that tool without a result.
 func (s state) transcript(msg message, part bool, needs func(transcript) history.Need) transcript {
 	t, late := transcript{path: msg.call.Transcript, id: msg.call.ID}, lateBy
+	if msg.call.Messages != nil {
+		t.Session = sessions.OfMessages(msg.call.Messages)
+		return t
+	}
 	if t.path == "" {
 		t.path = s.transcriptOf(msg.client, msg.call.Session)
 	}

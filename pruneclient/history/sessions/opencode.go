@@ -125,6 +125,26 @@ func (r *opencodeReader) drop(at int64) {
 	})
 }
 
+// OfMessages returns the session in the messages that opencode's plugin passes on. What cannot be read is left out.
+func OfMessages(messages any) Session {
+	var list []struct {
+		Info  json.RawMessage
+		Parts []json.RawMessage
+	}
+	r := newOpencodeReader(opencodeSession{})
+	if data, err := json.Marshal(messages); err != nil || json.Unmarshal(data, &list) != nil {
+		return r.session
+	}
+	for _, m := range list {
+		parts := make([][]byte, len(m.Parts))
+		for i, part := range m.Parts {
+			parts[i] = part
+		}
+		r.message("", m.Info, parts)
+	}
+	return r.session
+}
+
 func (r *opencodeReader) skip(id string, err error) {
 	if r.bad == nil {
 		r.bad = fmt.Errorf("session %s, message %s: %w", r.session.ID, id, err)
