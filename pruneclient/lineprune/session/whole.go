@@ -276,7 +276,11 @@ func (c Origin) bound() (lines int) {
 	return lines
 }
 
+// boundByArgs does the same by the arguments of a tool that reads a file or searches. Other tools count something else than lines.
 func (c Origin) boundByArgs() int {
+	if c.Tool == "other" || c.File() == "" && c.text("pattern") == "" {
+		return unbounded
+	}
 	first, last := c.FirstLine(), c.number("end_line")
 	if view, _ := c.Args["view_range"].([]any); len(view) == 2 {
 		ends := Origin{Args: map[string]any{"offset": view[0], "end_line": view[1]}}

@@ -95,6 +95,8 @@ func TestWhatACallAsksForAsAWhole(t *testing.T) {
 		{"grep", map[string]any{"pattern": "x", "context_lines": 10}, around},
 		{"Grep", map[string]any{"pattern": "x", "head_limit": 50.0}, ranged},
 		{"Read", map[string]any{"file_path": "a.go", "offset": 300.0, "limit": 200.0}, ranged},
+		{"list_issues", map[string]any{"repo": "a/b", "limit": 50.0}, ""},
+		{"other", map[string]any{"path": "/p", "limit": 50.0}, ""},
 		{"Read", map[string]any{"file_path": "a.go", "offset": 300.0, "limit": 2000.0}, ""},
 		{"read", map[string]any{"file_path": "a.go", "start_line": 300, "end_line": 420}, ranged},
 		{"view", map[string]any{"path": "a.go", "view_range": []any{1.0, 150.0}}, ranged},
