@@ -10,6 +10,7 @@
 # make bill       what pruning saves and loses in recorded sessions (FIXTURES=folder), into docs/evidence/BILL.md
 # make context-eval   what switching off unused parts of the prefix saves there (FIXTURES=folder), into docs/evidence/PREFIX.md
 # make e2e        real clients against the real server (installs them from npm), and the container image
+# make e2e-newest the newest versions of the clients at their defaults: new models, tool modes and names of tools
 # make e2e-all    the same with five more clients and two SDKs
 # make pgbouncer  the stores of a team behind a pgbouncer in transaction mode, where one is installed
 # make fuzz       each fuzz target for a while (FUZZTIME=10s, or a number of runs: 5000x)
@@ -43,7 +44,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint quick test test-long bench bench-compare bench-baseline quality train bill context-eval e2e e2e-all pgbouncer soak live plan wire house fuzz docs site picture pictures dist licenses systems versions vulns
+.PHONY: all build install demo fmt check-fmt vet lint quick test test-long bench bench-compare bench-baseline quality train bill context-eval e2e e2e-newest e2e-all pgbouncer soak live plan wire house fuzz docs site picture pictures dist licenses systems versions vulns
 
 all: fmt vet lint test
 
@@ -146,6 +147,9 @@ fuzz:
 # passing package prints, and with it that everything was skipped.
 e2e:
 	$(GO) -C cmd/dev test -tags e2e -count=1 -timeout 60m -v ./e2e/...
+
+e2e-newest:
+	E2E_REQUIRED=1 E2E_NEWEST=1 $(GO) -C cmd/dev test -tags e2e -count=1 -timeout 40m -v -run 'TestClientsAtTheirDefaults' ./e2e
 
 # With the clients that take long to install, and the programs of docs/clients/sdks.md.
 e2e-all:

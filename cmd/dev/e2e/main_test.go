@@ -86,6 +86,12 @@ func installFrom(file, name string) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if os.Getenv(newestEnv) != "" && pinnedClients.Match(pinned) {
+		pinned, dir = pinnedClients.ReplaceAll(pinned, []byte(`${1}"latest"`)), dir+"-newest"
+		if err := os.RemoveAll(dir); err != nil {
+			return "", err
+		}
+	}
 	done := filepath.Join(dir, "installed.json")
 	if there, err := os.ReadFile(done); err == nil && bytes.Equal(there, pinned) {
 		return dir, nil

@@ -153,7 +153,7 @@ func TestWorkflows(t *testing.T) {
 	lint := filepath.Join(dir, "actionlint")
 	workflows, err := filepath.Glob(filepath.Join(top, ".github/workflows/*.yml"))
 	require.NoError(t, err)
-	require.Len(t, workflows, 2)
+	require.Len(t, workflows, 3)
 	ran(t, lint, workflows...)
 	text, err := os.ReadFile(filepath.Join(top, ".github/workflows/pull-request.yml"))
 	require.NoError(t, err)

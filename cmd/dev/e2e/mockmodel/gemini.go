@@ -1,6 +1,7 @@
 package mockmodel
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 )
@@ -20,6 +21,7 @@ func (m *Model) gemini(w http.ResponseWriter, r *http.Request) {
 		Contents []struct {
 			Role string `json:"role"`
 		} `json:"contents"`
+		Config json.RawMessage `json:"generationConfig"`
 	}
 	offers := func() bool {
 		for _, t := range body.Tools {
@@ -33,6 +35,9 @@ func (m *Model) gemini(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	turn, taken := Turn{Text: "ok"}, 0
+	if strings.Contains(string(body.Config), "complexity_score") { // without a model of its user's choice the client asks which one to take
+		turn.Text = `{"complexity_reasoning": "many steps", "complexity_score": 90}`
+	}
 	if offers() {
 		for _, content := range body.Contents {
 			if content.Role == "model" {
