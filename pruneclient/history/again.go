@@ -87,17 +87,12 @@ func sameArguments(a, b map[string]any) bool {
 	return true
 }
 
-// looking are the commands that change no file, each with the words after it for which that holds; "": for all.
+// looking are the words after commands that change no file with them alone.
 var looking = map[string]string{
-	"cat": "", "nl": "", "head": "", "tail": "", "less": "", "bat": "", "grep": "", "rg": "", "ls": "", "tree": "", "wc": "", "sort": "", "uniq": "", "cut": "",
-	"jq": "", "echo": "", "printf": "", "pwd": "", "cd": "", "true": "", "test": "", "[": "", "which": "", "type": "", "file": "", "stat": "", "du": "", "df": "",
-	"ps": "", "date": "", "diff": "", "cmp": "", "column": "", "tr": "", "sleep": "", "find": "", "fd": "", "sed": "-n", "awk": "",
-	"get-content": "", "select-string": "", "select-object": "", "get-childitem": "", "dir": "",
-	"git": "status diff log show grep blame ls-files branch rev-parse describe shortlog cat-file",
-	"go":  "test vet list doc env version build", "cargo": "test check clippy tree metadata build", "npm": "test t ls list outdated view",
-	"yarn": "test list outdated", "pnpm": "test list ls outdated", "pytest": "", "jest": "", "vitest": "", "mocha": "",
-	"tsc": "", "eslint": "", "ruff": "check", "mypy": "", "make": "test check lint",
-	"kubectl": "get describe logs top", "docker": "ps logs images inspect", "journalctl": "",
+	"git": "status diff log show grep blame ls-files branch rev-parse describe shortlog cat-file", "sed": "-n",
+	"go": "test vet list doc env version build", "cargo": "test check clippy tree metadata build", "npm": "test t ls list outdated view",
+	"yarn": "test list outdated", "pnpm": "test list ls outdated", "ruff": "check", "make": "test check lint",
+	"kubectl": "get describe logs top", "docker": "ps logs images inspect",
 }
 
 // changing are the words by which one of those does change something.
@@ -114,8 +109,7 @@ func onlyLooks(command string) bool {
 			words = words[1:]
 		}
 		name := strings.ToLower(words[0][strings.LastIndexAny(words[0], `/\`)+1:])
-		after, known := looking[name]
-		if !known || after != "" && (len(words) < 2 || !slices.Contains(strings.Fields(after), words[1])) {
+		if !session.Has(name, session.Looks) && (len(words) < 2 || !slices.Contains(strings.Fields(looking[name]), words[1])) {
 			return false
 		}
 		if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(changing, word) }) {

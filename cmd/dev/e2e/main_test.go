@@ -88,8 +88,10 @@ func installFrom(file, name string) (dir string, err error) {
 	}
 	if os.Getenv(newestEnv) != "" && pinnedClients.Match(pinned) {
 		pinned, dir = pinnedClients.ReplaceAll(pinned, []byte(`${1}"latest"`)), dir+"-newest"
-		if err := os.RemoveAll(dir); err != nil {
-			return "", err
+		if info, err := os.Stat(filepath.Join(dir, "installed.json")); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+			if err := os.RemoveAll(dir); err != nil {
+				return "", err
+			}
 		}
 	}
 	done := filepath.Join(dir, "installed.json")

@@ -110,5 +110,30 @@ var prefixes = map[string]bool{"sudo": true, "time": true, "env": true, "command
 // program returns the name of a program without its folder, in lower case, because PowerShell knows no case.
 func program(words []string) string { return strings.ToLower(path.Base(words[0])) }
 
-// silent are programs that print nothing of their own to read.
-var silent = map[string]bool{"cd": true, "echo": true, "true": true, "pwd": true, "export": true, "set": true, "pushd": true, "popd": true, "printf": true, ":": true}
+// Trait is what a program does, whatever its arguments.
+type Trait uint8
+
+// The traits.
+const (
+	Looks   Trait = 1 << iota // it changes no file
+	Prints                    // it prints files, or a part of what another one prints
+	Filters                   // it prints a part of what it reads, or the same in another order
+	Silent                    // it prints nothing of its own to read
+)
+
+// programs are the shell commands whose traits are known.
+var programs = map[string]Trait{
+	"cat": Looks | Prints | Filters, "nl": Looks | Prints | Filters, "head": Looks | Prints | Filters, "tail": Looks | Prints | Filters,
+	"less": Looks | Prints | Filters, "grep": Looks | Prints | Filters, "rg": Looks | Prints | Filters, "select-object": Looks | Prints | Filters,
+	"bat": Looks | Prints, "type": Looks | Prints, "get-content": Looks | Prints, "select-string": Looks | Prints, "sed": Prints | Filters,
+	"sort": Looks | Filters, "uniq": Looks | Filters, "cut": Looks | Filters, "tr": Looks | Filters, "column": Looks | Filters, "awk": Looks | Filters,
+	"more": Filters, "tac": Filters, "egrep": Filters, "sort-object": Filters,
+	"cd": Looks | Silent, "echo": Looks | Silent, "true": Looks | Silent, "pwd": Looks | Silent, "printf": Looks | Silent,
+	"export": Looks | Silent, "set": Looks | Silent, "pushd": Looks | Silent, "popd": Looks | Silent, ":": Looks | Silent,
+	"ls": Looks, "tree": Looks, "wc": Looks, "jq": Looks, "test": Looks, "[": Looks, "which": Looks, "file": Looks, "stat": Looks, "du": Looks, "df": Looks,
+	"ps": Looks, "date": Looks, "diff": Looks, "cmp": Looks, "sleep": Looks, "find": Looks, "fd": Looks, "get-childitem": Looks, "dir": Looks,
+	"pytest": Looks, "jest": Looks, "vitest": Looks, "mocha": Looks, "tsc": Looks, "eslint": Looks, "mypy": Looks, "journalctl": Looks,
+}
+
+// Has reports whether a program, by its name or path, is known to have a trait.
+func Has(name string, t Trait) bool { return programs[program([]string{name})]&t != 0 }

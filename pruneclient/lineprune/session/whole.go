@@ -54,12 +54,8 @@ func (c Origin) listsNames() bool {
 
 // spoken returns the pipelines of a command that print something to read.
 func spoken(command string) [][][]string {
-	return slices.DeleteFunc(Pipelines(command), func(p [][]string) bool { return len(p) == 1 && silent[program(p[0])] })
+	return slices.DeleteFunc(Pipelines(command), func(p [][]string) bool { return len(p) == 1 && Has(p[0][0], Silent) })
 }
-
-// filters print a part of what they read, or the same in another order.
-var filters = []string{"sort", "uniq", "head", "tail", "cut", "tr", "column", "less", "more", "cat", "nl", "tac", "sed", "awk", "grep", "egrep", "rg",
-	"select-object", "sort-object"}
 
 // listsNames reports whether a pipeline prints names or counts.
 func listsNames(pipeline [][]string) bool {
@@ -73,7 +69,7 @@ func listsNames(pipeline [][]string) bool {
 		case name == "xargs":
 			words = afterOptions(words[1:], "nPIdLEs")
 			names = names && len(words) > 0 && lister(words)
-		case i == 0, !slices.Contains(filters, name):
+		case i == 0, !Has(name, Filters):
 			names = false
 		}
 	}
