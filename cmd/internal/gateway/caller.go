@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
-	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
@@ -90,6 +90,6 @@ func spelled(raw json.RawMessage) map[string]json.RawMessage {
 }
 
 func decoded(raw json.RawMessage) any {
-	v, _ := schema.Decode(raw) // nothing, or JSON
+	v, _ := jsonspan.Decode(raw) // nothing, or JSON
 	return v
 }

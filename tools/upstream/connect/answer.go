@@ -16,7 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
-	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // unavailable returns the error for a server that is not connected. It names the server and says what
@@ -43,7 +43,7 @@ func refused(c Config, result *transport.JSONRPCResponse) *tools.Error {
 // gateway speaks an older one with its upstreams, which then ask by requests. So a result that asks is an error: the
 // model would take it for an empty output.
 func passed(c Config, raw json.RawMessage) (Answer, error) {
-	members, err := schema.Members(raw)
+	members, err := jsonspan.Members(raw)
 	o, kind := &tools.Opaque{Content: []json.RawMessage{}, Structured: members["structuredContent"]}, mcp.ResultType("")
 	take := func(value json.RawMessage, into any) {
 		if value != nil && err == nil {
@@ -56,7 +56,7 @@ func passed(c Config, raw json.RawMessage) (Answer, error) {
 	take(members["_meta"], &o.Meta)
 	take(members["isError"], &o.IsError)
 	take(members["resultType"], &kind)
-	if blocks, _ := schema.Elements(members["content"]); blocks != nil {
+	if blocks, _ := jsonspan.Elements(members["content"]); blocks != nil {
 		o.Content = blocks
 	} else { // null or missing, or no array
 		take(members["content"], &o.Content)
@@ -103,11 +103,11 @@ func textOf(blocks []json.RawMessage) string {
 }
 
 func blockText(raw json.RawMessage) (string, bool) {
-	members, _ := schema.Members(raw)
-	if kind, _ := schema.Decode(members["type"]); kind != "text" {
+	members, _ := jsonspan.Members(raw)
+	if kind, _ := jsonspan.Decode(members["type"]); kind != "text" {
 		return "", false
 	}
-	value, _ := schema.Decode(members["text"])
+	value, _ := jsonspan.Decode(members["text"])
 	text, ok := value.(string)
 	return text, ok || value == nil // a block without a text is empty
 }
@@ -206,7 +206,7 @@ func (a Answer) withText(text string) (Answer, error) {
 // saysSame reports whether a text is the JSON of a structured result, or the only string in it, as servers answer whose
 // tools return a plain text.
 func saysSame(structured json.RawMessage, text string) bool {
-	value, err := schema.Decode(structured)
+	value, err := jsonspan.Decode(structured)
 	if err != nil {
 		return false
 	}
@@ -217,7 +217,7 @@ func saysSame(structured json.RawMessage, text string) bool {
 			}
 		}
 	}
-	said, err := schema.Decode([]byte(text))
+	said, err := jsonspan.Decode([]byte(text))
 	return err == nil && reflect.DeepEqual(said, value)
 }
 

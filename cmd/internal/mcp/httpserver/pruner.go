@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
-	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 func (h *Handler) prunerEndpoints() map[string]endpoint {
@@ -84,7 +84,7 @@ func unread(f *fault) service.Detail {
 
 // parseCode parses the body of a prune request.
 func parseCode(body []byte) (map[string]any, []service.Detail) {
-	value, err := schema.Decode(body)
+	value, err := jsonspan.Decode(body)
 	if err != nil {
 		return nil, []service.Detail{{Type: "json_invalid", Loc: []string{"body"}, Msg: "JSON decode error"}}
 	}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
-	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // MaxMessageBytes is the size of the largest message accepted; larger ones are refused.
@@ -62,7 +62,7 @@ func Parse(line []byte) Message {
 	if !utf8.Valid(line) { // JSON is UTF-8, and repairing an argument would change it
 		return Message{fault: codeParseError, reason: "not valid UTF-8"}
 	}
-	fields, err := schema.Members(line)
+	fields, err := jsonspan.Members(line)
 	switch {
 	case err != nil:
 		return Message{fault: codeParseError, reason: "not valid JSON"}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
-	"github.com/mcp-pruner/mcp-pruner/tools/schema"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // Keys of _meta. From protocol 2026-07-28 on, every request and result carries in them the information that
@@ -41,7 +41,7 @@ func decode(raw json.RawMessage) any {
 	if raw == nil {
 		return nil
 	}
-	v, _ := schema.Decode(raw)
+	v, _ := jsonspan.Decode(raw)
 	return v
 }
 

@@ -1,0 +1,79 @@
+package jsonspan
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A text is a document if encoding/json accepts it, and every value is found where it is.
+func FuzzDocument(f *testing.F) {
+	for _, text := range []string{`{`, `[]`, ` {"a" : [1, {"b":"\\\"]}"}, null ] , "c":{}} `, `[[[`, `{"a"}`, `"\`, `}`, `[}]`, `tru`, `[1 2]`, `7`, ` "x" `,
+		`["a long text with a \\\" and a ] in it, and a second", {"and":"another long one, \\"}]`,
+		`{"system":"s","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"out"}]}]}]}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, all, err := Parse(body)
+		require.Equal(t, json.Valid(body), err == nil)
+		if err != nil {
+			return
+		}
+		assert.Equal(t, string(bytes.TrimSpace(body)), string(all.Of(body)))
+		visit(d, all, func(v Span) { require.True(t, json.Valid(v.Of(body)), "%s", v.Of(body)) })
+		var elements []json.RawMessage
+		if json.Unmarshal(body, &elements) != nil || elements == nil {
+			return
+		}
+		var found []json.RawMessage
+		require.NoError(t, d.Items(all, func(v Span) error { found = append(found, v.Of(body)); return nil }))
+		require.Len(t, found, len(elements))
+		for i := range found {
+			assert.Equal(t, string(elements[i]), string(found[i]))
+		}
+	})
+}
+
+// visit calls each for a value and every value within it.
+func visit(d Document, v Span, each func(Span)) {
+	each(v)
+	inner := func(v Span) error { visit(d, v, each); return nil }
+	if v.IsArray(d.Body) {
+		_ = d.Items(v, inner)
+	} else if v.IsObject(d.Body) {
+		_ = d.Fields(v, func(_ []byte, v Span) error { return inner(v) })
+	}
+}
+
+// Containers within each other are read down to the depth of encoding/json, so that no text overflows the stack.
+func TestDepthIsLimited(t *testing.T) {
+	nested := func(depth int) []byte { return []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth)) }
+	_, _, err := Parse(nested(MaxDepth))
+	require.NoError(t, err)
+	for _, depth := range []int{MaxDepth + 1, 5 << 20} {
+		_, _, err = Parse(nested(depth))
+		require.Error(t, err)
+		require.Error(t, json.Unmarshal(nested(depth), new(any)))
+	}
+	_, _, err = Parse([]byte("[" + strings.Repeat("1,", maxValues) + "1]"))
+	require.Error(t, err, "too many values")
+}
+
+// Half a surrogate pair, and bytes that are not UTF-8, are the same after decoding and encoding.
+func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
+	for raw, text := range map[string]string{
+		`a\ud800b`: "a\xed\xa0\x80b", `\udfff`: "\xed\xbf\xbf", `\ud83d\ude00`: "\U0001f600", `\ude00\ud83d`: "\xed\xb8\x80\xed\xa0\xbd",
+		`\ud800\ud83d\ude00`: "\xed\xa0\x80\U0001f600", `\\ud800`: `\ud800`, "\\n\xff": "\n\xff", `\u00e9\/\"\t`: "\u00e9/\"\t", `\ud800\n`: "\xed\xa0\x80\n",
+		"\ufffd\xff<&": "\ufffd\xff<&",
+	} {
+		for _, body := range [][]byte{[]byte(`"` + raw + `"`), Quote(text)} {
+			_, all, err := Parse(body)
+			require.NoError(t, err)
+			assert.Equal(t, text, all.Text(body), raw)
+		}
+	}
+}
