@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"regexp"
 	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 var anthropic = &Provider{
@@ -26,14 +28,14 @@ func parseMessages(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.members(top, "messages", "system", "tools", "metadata", "model")
+	found, err := c.Members(top, "messages", "system", "tools", "metadata", "model")
 	if err != nil {
 		return nil, err
 	}
 	c.system, c.base = found[1], []span{found[4], found[1], found[2]}
-	c.Model, c.Signs = found[4].text(c.body), true
-	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
-	if err := c.items(found[0], c.message); err != nil {
+	c.Model, c.Signs = found[4].Text(c.Body), true
+	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
+	if err := c.Items(found[0], c.message); err != nil {
 		return nil, err
 	}
 	c.Life = ShortLife
@@ -50,25 +52,25 @@ var sessionIn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // userID returns the session id from Claude Code's user_id, or "" if that names a person.
 func (c *Conversation) userID(metadata span) string {
-	if metadata.to == 0 {
+	if metadata.To == 0 {
 		return ""
 	}
-	found, err := c.members(metadata, "user_id")
-	if err != nil || found[0].to == 0 {
+	found, err := c.Members(metadata, "user_id")
+	if err != nil || found[0].To == 0 {
 		return ""
 	}
-	if m := sessionIn().FindStringSubmatch(found[0].text(c.body)); m != nil {
+	if m := sessionIn().FindStringSubmatch(found[0].Text(c.Body)); m != nil {
 		return m[1]
 	}
 	return ""
 }
 
 func (c *Conversation) message(m span) error {
-	found, err := c.members(m, "role", "content")
-	if err != nil || found[1].to == 0 {
-		return errShape
+	found, err := c.Members(m, "role", "content")
+	if err != nil || found[1].To == 0 {
+		return jsonspan.ErrShape
 	}
-	content, role := found[1], found[0].text(c.body)
+	content, role := found[1], found[0].Text(c.Body)
 	model := role == "assistant"
 	if saysItself(role) {
 		if err := c.tell(content); err != nil {
@@ -76,28 +78,28 @@ func (c *Conversation) message(m span) error {
 		}
 	}
 	switch {
-	case content.isString(c.body) && model:
+	case content.IsString(c.Body) && model:
 		c.speak(content)
 		return nil
-	case content.isString(c.body):
+	case content.IsString(c.Body):
 		c.word(content)
 		return nil
 	case model:
-		return c.items(content, c.answerBlock)
+		return c.Items(content, c.answerBlock)
 	}
-	return c.items(content, c.givenBlock)
+	return c.Items(content, c.givenBlock)
 }
 
 func (c *Conversation) answerBlock(block span) error {
-	found, err := c.members(block, "type", "text", "id", "name", "input")
+	found, err := c.Members(block, "type", "text", "id", "name", "input")
 	if err != nil {
 		return err
 	}
-	switch kind := found[0].text(c.body); {
-	case kind == "text" && found[1].to > 0:
+	switch kind := found[0].Text(c.Body); {
+	case kind == "text" && found[1].To > 0:
 		c.speak(found[1])
-	case kind == "tool_use" && found[4].to > 0:
-		c.called(found[2].text(c.body), found[3].text(c.body), found[4], false)
+	case kind == "tool_use" && found[4].To > 0:
+		c.called(found[2].Text(c.Body), found[3].Text(c.Body), found[4], false)
 	default: // thinking, and block types added later
 		if kind == "thinking" || kind == "redacted_thinking" {
 			c.think(block)
@@ -111,22 +113,22 @@ func (c *Conversation) answerBlock(block span) error {
 const imageBytes = 5000
 
 func (c *Conversation) givenBlock(block span) error {
-	found, err := c.members(block, "type", "text", "tool_use_id", "content")
+	found, err := c.Members(block, "type", "text", "tool_use_id", "content")
 	if err != nil {
 		return err
 	}
-	switch kind := found[0].text(c.body); {
-	case kind == "text" && found[1].to > 0:
+	switch kind := found[0].Text(c.Body); {
+	case kind == "text" && found[1].To > 0:
 		c.word(found[1])
-	case kind == "tool_result" && found[3].to > 0:
+	case kind == "tool_result" && found[3].To > 0:
 		r, err := c.listed(found[3], "text", "text")
 		if err != nil {
 			return err
 		}
-		c.resulted(found[2].text(c.body), r)
+		c.resulted(found[2].Text(c.Body), r)
 	case kind == "image":
 		c.given(block)
-		c.Last().Given -= max(0, block.to-block.from-imageBytes)
+		c.Last().Given -= max(0, block.To-block.From-imageBytes)
 	default: // block types added later
 		c.given(block)
 	}
@@ -141,15 +143,15 @@ var hour = []byte(`"1h"`)
 func (c *Conversation) hourIn(v span) (found bool) {
 	each := func(v span) error { found = found || c.hourIn(v); return nil }
 	switch {
-	case v.isArray(c.body):
-		_ = c.items(v, each) // the request was parsed before
-	case v.isObject(c.body):
-		_ = c.fields(v, func(key []byte, v span) error {
+	case v.IsArray(c.Body):
+		_ = c.Items(v, each) // the request was parsed before
+	case v.IsObject(c.Body):
+		_ = c.Fields(v, func(key []byte, v span) error {
 			switch string(key) {
 			case "system", "tools", "messages", "content":
 				return each(v)
 			case "cache_control":
-				if m, err := c.members(v, "ttl"); err == nil && m[0].text(c.body) == "1h" {
+				if m, err := c.Members(v, "ttl"); err == nil && m[0].Text(c.Body) == "1h" {
 					found = true
 				}
 			}

@@ -3,20 +3,20 @@ package wire
 // listed parses a result that is a string or a list of blocks. A list is replaced as a whole by one block
 // of the given type, unless it contains something that must stay.
 func (c *Conversation) listed(content span, texts ...string) (*Result, error) {
-	if content.isString(c.body) {
+	if content.IsString(c.Body) {
 		return &Result{texts: []span{content}, at: content}, nil
 	}
-	r := &Result{at: content, list: true, block: texts[0], Fixed: !content.isArray(c.body)}
+	r := &Result{at: content, list: true, block: texts[0], Fixed: !content.IsArray(c.Body)}
 	if r.Fixed {
 		return r, nil
 	}
-	err := c.items(content, func(block span) error {
-		found, err := c.members(block, "type", "text", "cache_control")
+	err := c.Items(content, func(block span) error {
+		found, err := c.Members(block, "type", "text", "cache_control")
 		if err != nil {
 			return err
 		}
-		kind := found[0].text(c.body)
-		if kind != texts[0] && kind != texts[1] || found[1].to == 0 || found[2].to > 0 {
+		kind := found[0].Text(c.Body)
+		if kind != texts[0] && kind != texts[1] || found[1].To == 0 || found[2].To > 0 {
 			r.Fixed = true
 			return nil
 		}
@@ -28,16 +28,16 @@ func (c *Conversation) listed(content span, texts ...string) (*Result, error) {
 
 // words parses a message's content: a string, or a list of which only the texts count.
 func (c *Conversation) words(content span, note func(span)) error {
-	if content.to == 0 {
+	if content.To == 0 {
 		return nil
 	}
-	if !content.isArray(c.body) {
+	if !content.IsArray(c.Body) {
 		note(content)
 		return nil
 	}
-	return c.items(content, func(block span) error {
-		found, err := c.members(block, "text")
-		if err == nil && found[0].to > 0 {
+	return c.Items(content, func(block span) error {
+		found, err := c.Members(block, "text")
+		if err == nil && found[0].To > 0 {
 			note(found[0])
 		}
 		return err

@@ -10,11 +10,16 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
+
+// A request is never decoded and encoded again, because everything that is not replaced must stay the same, byte for byte.
+
+type span = jsonspan.Span
 
 // Conversation is the history that a request contains.
 type Conversation struct {
-	document
+	jsonspan.Document
 	Owner   string        // whose it is, mixed into every key; "": the owner of the machine
 	Session string        // the client's session id, or a hash of the conversation's beginning
 	Model   string        // that the request asks; "": it does not say
@@ -87,13 +92,13 @@ func (c *Conversation) Text(r *Result) string {
 	}
 	parts := make([]string, len(r.texts))
 	for i, s := range r.texts {
-		parts[i] = s.text(c.body)
+		parts[i] = s.Text(c.Body)
 	}
 	return strings.Join(parts, "\n")
 }
 
 // ThoughtAfter reports whether thinking of the model stands anywhere after a result, or after the call with these arguments.
-func (c *Conversation) ThoughtAfter(r *Result) bool { return r.at.from < c.thought }
+func (c *Conversation) ThoughtAfter(r *Result) bool { return r.at.From < c.thought }
 
 // HasText reports whether a result has a text, even an empty one.
 func (r *Result) HasText() bool { return len(r.texts) > 0 }
@@ -102,7 +107,7 @@ func (r *Result) HasText() bool { return len(r.texts) > 0 }
 func (c *Conversation) Words(turn int) []string {
 	words := make([]string, len(c.Turns[turn].words))
 	for i, s := range c.Turns[turn].words {
-		words[i] = s.text(c.body)
+		words[i] = s.Text(c.Body)
 	}
 	return words
 }
@@ -117,28 +122,28 @@ type Replaced struct {
 // Replace returns the request with texts in place of results, by index. An empty text, and a result that must stay,
 // change nothing.
 func (c *Conversation) Replace(texts []string) Replaced {
-	out := Replaced{Body: c.body}
-	var edits []edit
+	out := Replaced{Body: c.Body}
+	var edits []jsonspan.Edit
 	for i, text := range texts {
 		r := c.Results[i]
 		if text == "" || r.Fixed {
 			continue
 		}
 		stub := c.stub(r, text)
-		edits = append(edits, edit{r.at, stub})
+		edits = append(edits, jsonspan.Edit{From: r.at.From, To: r.at.To, Text: stub})
 		out.Results++
-		out.Before += r.at.to - r.at.from
+		out.Before += r.at.To - r.at.From
 		out.After += len(stub)
 	}
 	if len(edits) > 0 {
-		out.Body = splice(c.body, edits)
+		out.Body = jsonspan.Splice(c.Body, edits)
 	}
 	return out
 }
 
 // SizeWith returns the size of the request with a text in place of a result.
 func (c *Conversation) SizeWith(r *Result, text string) int {
-	return len(c.body) - (r.at.to - r.at.from) + len(c.stub(r, text))
+	return len(c.Body) - (r.at.To - r.at.From) + len(c.stub(r, text))
 }
 
 // stub returns the JSON that puts text in the result's place.
@@ -147,15 +152,15 @@ func (c *Conversation) stub(r *Result, text string) []byte {
 	case r.Arguments && !r.whole:
 		return c.clearedArguments(r, text)
 	case !r.list:
-		return quote(text)
+		return jsonspan.Quote(text)
 	}
-	return []byte(`[{"type":"` + r.block + `","text":` + string(quote(text)) + `}]`)
+	return []byte(`[{"type":"` + r.block + `","text":` + string(jsonspan.Quote(text)) + `}]`)
 }
 
 // newConversation returns an empty conversation, and the span of the body's value.
 func newConversation(body []byte) (*Conversation, span, error) {
-	d, top, err := parse(body)
-	return &Conversation{document: d, open: make(map[string][]*Use), Turns: make([]Turn, 1)}, top, err
+	d, top, err := jsonspan.Parse(body)
+	return &Conversation{Document: d, open: make(map[string][]*Use), Turns: make([]Turn, 1)}, top, err
 }
 
 // Last returns the latest turn.
@@ -163,7 +168,7 @@ func (c *Conversation) Last() *Turn { return &c.Turns[len(c.Turns)-1] }
 
 // given records bytes of input to the model. Output after it belongs to the model's next answer.
 func (c *Conversation) given(v span) {
-	c.Last().Given += v.to - v.from
+	c.Last().Given += v.To - v.From
 	c.Last().parts = append(c.Last().parts, v)
 }
 
@@ -173,12 +178,12 @@ func (c *Conversation) answered(v span) {
 		c.Turns = append(c.Turns, Turn{})
 		c.said = ""
 	}
-	c.Last().Answer += v.to - v.from
+	c.Last().Answer += v.To - v.From
 	c.Last().parts = append(c.Last().parts, v)
 }
 
 // think records thinking of the model, a part of its answer.
-func (c *Conversation) think(v span) { c.thought = v.from }
+func (c *Conversation) think(v span) { c.thought = v.From }
 
 // word records words of the person or the client.
 func (c *Conversation) word(v span) {
@@ -189,7 +194,7 @@ func (c *Conversation) word(v span) {
 // speak records words of the model.
 func (c *Conversation) speak(v span) {
 	c.answered(v)
-	if text := strings.TrimSpace(v.text(c.body)); text != "" {
+	if text := strings.TrimSpace(v.Text(c.Body)); text != "" {
 		c.said = text
 	}
 }
@@ -202,7 +207,7 @@ func (c *Conversation) called(id, tool string, args span, encoded bool) {
 // use records a tool call without looking for long texts in its arguments.
 func (c *Conversation) use(id, tool string, args span, encoded bool) *Use {
 	c.answered(args)
-	u := &Use{Tool: tool, Args: c.arguments(args, encoded), Why: c.said, raw: args, turn: len(c.Turns) - 1}
+	u := &Use{Tool: tool, Args: arguments(&c.Document, args, encoded), Why: c.said, raw: args, turn: len(c.Turns) - 1}
 	c.Last().Uses = append(c.Last().Uses, u)
 	open := c.open[id]
 	if len(open) > 0 && open[0].turn != u.turn {
@@ -217,23 +222,23 @@ func (c *Conversation) use(id, tool string, args span, encoded bool) *Use {
 var kept = []string{"file_path", "filePath", "path", "notebook_path", "absolute_path", "offset", "limit", "start_line", "end_line",
 	"command", "cmd", "description", "pattern", "query", "glob", "dirPath", "dir_path", "url", "prompt", "id"}
 
-func (d *document) arguments(args span, encoded bool) map[string]any {
+func arguments(d *jsonspan.Document, args span, encoded bool) map[string]any {
 	if encoded { // JSON within a string
-		inner, all, err := parse([]byte(args.text(d.body)))
+		inner, all, err := jsonspan.Parse([]byte(args.Text(d.Body)))
 		if err != nil {
 			return nil
 		}
-		return inner.arguments(all, false)
+		return arguments(&inner, all, false)
 	}
-	found, err := d.members(args, kept...)
+	found, err := d.Members(args, kept...)
 	if err != nil {
 		return nil
 	}
 	m := make(map[string]any)
 	for i, v := range found {
-		if v.to > 0 {
+		if v.To > 0 {
 			var value any
-			if json.Unmarshal(v.of(d.body), &value) == nil {
+			if json.Unmarshal(v.Of(d.Body), &value) == nil {
 				m[kept[i]] = value
 			}
 		}
@@ -244,7 +249,7 @@ func (d *document) arguments(args span, encoded bool) map[string]any {
 // resulted records a tool result.
 func (c *Conversation) resulted(id string, r *Result) {
 	for _, s := range r.texts {
-		r.Bytes += s.to - s.from
+		r.Bytes += s.To - s.From
 	}
 	r.ID, r.Use, r.Index, r.Turn = id, c.callOf(id), len(c.Results), len(c.Turns)-1
 	c.Results = append(c.Results, r)
@@ -276,7 +281,7 @@ func (c *Conversation) name(given string) {
 	if given == "" {
 		hash := sha256.New()
 		for _, w := range c.Turns[0].words {
-			hash.Write(w.of(c.body))
+			hash.Write(w.Of(c.Body))
 		}
 		c.Session = "conv_" + hex.EncodeToString(hash.Sum(nil)[:8])
 		return

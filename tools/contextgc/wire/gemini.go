@@ -3,6 +3,8 @@ package wire
 import (
 	"net/http"
 	"net/url"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 var gemini = &Provider{
@@ -30,19 +32,19 @@ func parseGemini(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.members(top, "contents", "systemInstruction", "tools")
+	found, err := c.Members(top, "contents", "systemInstruction", "tools")
 	if err != nil {
 		return nil, err
 	}
 	c.system, c.base = found[1], []span{found[1], found[2]} // the model stands in the path
 	c.Life = LongLife
-	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
-	err = c.items(found[0], func(content span) error {
-		m, err := c.members(content, "role", "parts")
-		if err != nil || m[1].to == 0 {
-			return errShape
+	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
+	err = c.Items(found[0], func(content span) error {
+		m, err := c.Members(content, "role", "parts")
+		if err != nil || m[1].To == 0 {
+			return jsonspan.ErrShape
 		}
-		return c.items(m[1], func(part span) error { return c.geminiPart(part, m[0].text(b) == "model") })
+		return c.Items(m[1], func(part span) error { return c.geminiPart(part, m[0].Text(b) == "model") })
 	})
 	if err != nil {
 		return nil, err
@@ -52,18 +54,18 @@ func parseGemini(b []byte) (*Conversation, error) {
 }
 
 func (c *Conversation) geminiPart(part span, model bool) error {
-	found, err := c.members(part, "text", "functionCall", "functionResponse")
+	found, err := c.Members(part, "text", "functionCall", "functionResponse")
 	if err != nil {
 		return err
 	}
 	switch {
-	case found[1].to > 0:
+	case found[1].To > 0:
 		return c.geminiCall(found[1])
-	case found[2].to > 0:
+	case found[2].To > 0:
 		return c.geminiResponse(found[2])
-	case found[0].to > 0 && model:
+	case found[0].To > 0 && model:
 		c.speak(found[0])
-	case found[0].to > 0:
+	case found[0].To > 0:
 		c.word(found[0])
 	case model:
 		c.answered(part)
@@ -74,33 +76,33 @@ func (c *Conversation) geminiPart(part span, model bool) error {
 }
 
 func (c *Conversation) geminiCall(call span) error {
-	found, err := c.members(call, "id", "name", "args")
+	found, err := c.Members(call, "id", "name", "args")
 	if err != nil {
 		return err
 	}
-	tool := found[1].text(c.body)
-	if found[2].to == 0 {
-		found[2] = span{call.from, call.to}
+	tool := found[1].Text(c.Body)
+	if found[2].To == 0 {
+		found[2] = call
 	}
-	c.called(geminiID(found[0].text(c.body), tool), tool, found[2], false)
+	c.called(geminiID(found[0].Text(c.Body), tool), tool, found[2], false)
 	return nil
 }
 
 // geminiResponse parses a result: an object with exactly one member that is a text.
 func (c *Conversation) geminiResponse(response span) error {
-	found, err := c.members(response, "id", "response", "name")
-	if err != nil || found[1].to == 0 || !found[1].isObject(c.body) {
-		return errShape
+	found, err := c.Members(response, "id", "response", "name")
+	if err != nil || found[1].To == 0 || !found[1].IsObject(c.Body) {
+		return jsonspan.ErrShape
 	}
 	r := &Result{}
-	err = c.fields(found[1], func(_ []byte, v span) error {
-		if v.isString(c.body) {
+	err = c.Fields(found[1], func(_ []byte, v span) error {
+		if v.IsString(c.Body) {
 			r.texts, r.at = append(r.texts, v), v
 		}
 		return nil
 	})
 	r.Fixed = len(r.texts) != 1
-	c.resulted(geminiID(found[0].text(c.body), found[2].text(c.body)), r)
+	c.resulted(geminiID(found[0].Text(c.Body), found[2].Text(c.Body)), r)
 	return err
 }
 

@@ -42,11 +42,11 @@ func (k *Keyring) Identify(c *Conversation) {
 	for _, r := range c.Results {
 		print := fingerprint{call: r.ID, arguments: r.Arguments, bytes: r.Bytes}
 		for _, s := range r.texts {
-			print.hash = print.hash*31 + maphash.Bytes(k.seed, s.of(c.body))
+			print.hash = print.hash*31 + maphash.Bytes(k.seed, s.Of(c.Body))
 		}
 		var known bool
 		if r.Key, known = k.find(print); !known {
-			r.Key = r.hash(c.body)
+			r.Key = r.hash(c.Body)
 			k.add(print, r.Key)
 		}
 		if !distinctive(r.ID) { // another session may have such a result, too
@@ -71,7 +71,7 @@ func (c *Conversation) beginning() Key {
 		folder = c.folders[len(c.folders)-1]
 	}
 	for i := len(first) - 1; i >= 0; i-- {
-		words, _, _ := strings.Cut(first[i].text(c.body), reminder)
+		words, _, _ := strings.Cut(first[i].Text(c.Body), reminder)
 		if words = strings.TrimSpace(words); words != "" {
 			return sha256.Sum256([]byte(folder + "\x00" + words))
 		}
@@ -109,7 +109,7 @@ func (r *Result) hash(body []byte) (k Key) {
 	}
 	for _, s := range r.texts {
 		hash.Write([]byte{0})
-		hash.Write(s.of(body))
+		hash.Write(s.Of(body))
 	}
 	hash.Sum(k[:0])
 	return k

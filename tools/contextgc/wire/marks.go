@@ -46,7 +46,7 @@ func (c *Conversation) Marks() [][]Key {
 				add('r', before[:], r.Key[:]) // other sessions may have such a result, too
 			}
 			if last != nil { // unrelated sessions begin with the same call
-				add('c', before[:], []byte(r.Use.Tool), r.Use.raw.of(c.body), binary.AppendUvarint(nil, uint64(n)))
+				add('c', before[:], []byte(r.Use.Tool), r.Use.raw.Of(c.Body), binary.AppendUvarint(nil, uint64(n)))
 			}
 		}
 		if len(t.Results) > 0 {
@@ -57,7 +57,7 @@ func (c *Conversation) Marks() [][]Key {
 			continue
 		}
 		for _, w := range t.words {
-			if text := w.of(c.body); !bytes.HasPrefix(text, []byte(`"`+reminder)) {
+			if text := w.Of(c.Body); !bytes.HasPrefix(text, []byte(`"`+reminder)) {
 				add('w', before[:], text)
 			}
 		}

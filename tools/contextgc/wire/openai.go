@@ -3,6 +3,8 @@ package wire
 import (
 	"errors"
 	"net/url"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 var openai = &Provider{
@@ -26,51 +28,51 @@ func parseResponses(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.members(top, "input", "instructions", "tools", "prompt_cache_key", "model", "prompt_cache_retention")
+	found, err := c.Members(top, "input", "instructions", "tools", "prompt_cache_key", "model", "prompt_cache_retention")
 	if err != nil {
 		return nil, err
 	}
 	c.system, c.base = found[1], []span{found[4], found[1], found[2]}
 	c.keeps(found[5])
-	c.Base = found[1].to - found[1].from + found[2].to - found[2].from
-	if found[0].to == 0 || !found[0].isArray(b) {
-		return nil, errShape // the input is a single string, without results
+	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
+	if found[0].To == 0 || !found[0].IsArray(b) {
+		return nil, jsonspan.ErrShape // the input is a single string, without results
 	}
-	if err := c.items(found[0], c.inputItem); err != nil {
+	if err := c.Items(found[0], c.inputItem); err != nil {
 		return nil, err
 	}
-	c.name(found[3].text(b))
+	c.name(found[3].Text(b))
 	return c, nil
 }
 
 // keeps sets how long the cache keeps a request: up to an hour, or a day if the request asks for it.
 func (c *Conversation) keeps(retention span) {
-	if c.Life = LongLife; retention.text(c.body) == "24h" {
+	if c.Life = LongLife; retention.Text(c.Body) == "24h" {
 		c.Life = DayLife
 	}
 }
 
 func (c *Conversation) inputItem(item span) error {
-	found, err := c.members(item, "type", "role", "content", "call_id", "name", "arguments", "output", "input", "tools")
+	found, err := c.Members(item, "type", "role", "content", "call_id", "name", "arguments", "output", "input", "tools")
 	if err != nil {
 		return err
 	}
-	role := found[1].text(c.body)
-	switch kind := found[0].text(c.body); {
-	case kind == "additional_tools" && found[8].to > 0: // in which newer models of Codex have all of them
+	role := found[1].Text(c.Body)
+	switch kind := found[0].Text(c.Body); {
+	case kind == "additional_tools" && found[8].To > 0: // in which newer models of Codex have all of them
 		c.added = append(c.added, found[8])
-		c.Base += item.to - item.from
-	case kind == "function_call" && found[5].to > 0:
-		c.called(found[3].text(c.body), found[4].text(c.body), found[5], true)
-	case kind == "custom_tool_call" && found[7].to > 0:
-		id := found[3].text(c.body)
-		c.wroteText(id, c.use(id, found[4].text(c.body), found[7], true), found[7])
-	case (kind == "function_call_output" || kind == "custom_tool_call_output") && found[6].to > 0:
+		c.Base += item.To - item.From
+	case kind == "function_call" && found[5].To > 0:
+		c.called(found[3].Text(c.Body), found[4].Text(c.Body), found[5], true)
+	case kind == "custom_tool_call" && found[7].To > 0:
+		id := found[3].Text(c.Body)
+		c.wroteText(id, c.use(id, found[4].Text(c.Body), found[7], true), found[7])
+	case (kind == "function_call_output" || kind == "custom_tool_call_output") && found[6].To > 0:
 		r, err := c.listed(found[6], "input_text", "output_text")
 		if err != nil {
 			return err
 		}
-		c.resulted(found[3].text(c.body), r)
+		c.resulted(found[3].Text(c.Body), r)
 	case role == "assistant":
 		return c.words(found[2], c.speak)
 	case saysItself(role):
@@ -89,62 +91,62 @@ func parseChat(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.members(top, "messages", "tools", "prompt_cache_key", "model", "prompt_cache_retention")
+	found, err := c.Members(top, "messages", "tools", "prompt_cache_key", "model", "prompt_cache_retention")
 	if err != nil {
 		return nil, err
 	}
-	c.Base, c.base = found[1].to-found[1].from, []span{found[3], found[1]}
-	c.Model = found[3].text(b)
+	c.Base, c.base = found[1].To-found[1].From, []span{found[3], found[1]}
+	c.Model = found[3].Text(b)
 	c.keeps(found[4])
-	if err := c.items(found[0], c.chatMessage); err != nil {
+	if err := c.Items(found[0], c.chatMessage); err != nil {
 		return nil, err
 	}
-	c.name(found[2].text(b))
+	c.name(found[2].Text(b))
 	return c, nil
 }
 
 func (c *Conversation) chatMessage(m span) error {
-	found, err := c.members(m, "role", "content", "tool_calls", "tool_call_id", "thinking_blocks", "reasoning_details")
+	found, err := c.Members(m, "role", "content", "tool_calls", "tool_call_id", "thinking_blocks", "reasoning_details")
 	if err != nil {
 		return err
 	}
 	for i, thinking := range found[4:] { // of Anthropic's models, in the forms of LiteLLM and OpenRouter
-		if thinking.to-thinking.from > len("[]") && thinking.isArray(c.body) {
+		if thinking.To-thinking.From > len("[]") && thinking.IsArray(c.Body) {
 			c.think(thinking)
 			c.Signs = c.Signs || i == 0
 		}
 	}
-	switch found[0].text(c.body) {
+	switch found[0].Text(c.Body) {
 	case "system", "developer":
 		return errors.Join(c.tell(found[1]), c.words(found[1], c.word))
 	case "assistant":
-		if err := c.words(found[1], c.speak); err != nil || found[2].to == 0 || !found[2].isArray(c.body) {
+		if err := c.words(found[1], c.speak); err != nil || found[2].To == 0 || !found[2].IsArray(c.Body) {
 			return err
 		}
-		return c.items(found[2], c.chatCall)
+		return c.Items(found[2], c.chatCall)
 	case "tool":
-		if found[1].to == 0 {
-			return errShape
+		if found[1].To == 0 {
+			return jsonspan.ErrShape
 		}
 		r, err := c.listed(found[1], "text", "text")
 		if err != nil {
 			return err
 		}
-		c.resulted(found[3].text(c.body), r)
+		c.resulted(found[3].Text(c.Body), r)
 		return nil
 	}
 	return c.words(found[1], c.word)
 }
 
 func (c *Conversation) chatCall(call span) error {
-	found, err := c.members(call, "id", "function")
-	if err != nil || found[1].to == 0 || !found[1].isObject(c.body) {
-		return errShape
+	found, err := c.Members(call, "id", "function")
+	if err != nil || found[1].To == 0 || !found[1].IsObject(c.Body) {
+		return jsonspan.ErrShape
 	}
-	f, err := c.members(found[1], "name", "arguments")
-	if err != nil || f[1].to == 0 {
-		return errShape
+	f, err := c.Members(found[1], "name", "arguments")
+	if err != nil || f[1].To == 0 {
+		return jsonspan.ErrShape
 	}
-	c.called(found[0].text(c.body), f[0].text(c.body), f[1], true)
+	c.called(found[0].Text(c.Body), f[0].Text(c.Body), f[1], true)
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // opencodeMessages are messages in the form that opencode's plugins get.
@@ -47,18 +49,18 @@ func ParseOpencode(b []byte) (*Conversation, error) {
 		return nil, err
 	}
 	c.Life = LongLife // of which provider is not said
-	err = c.items(top, func(m span) error {
-		found, err := c.members(m, "info", "parts")
-		if err != nil || found[0].to == 0 || found[1].to == 0 {
-			return errShape
+	err = c.Items(top, func(m span) error {
+		found, err := c.Members(m, "info", "parts")
+		if err != nil || found[0].To == 0 || found[1].To == 0 {
+			return jsonspan.ErrShape
 		}
-		info, err := c.members(found[0], "role", "modelID", "model")
+		info, err := c.Members(found[0], "role", "modelID", "model")
 		if err != nil {
 			return err
 		}
 		c.opencodeModel(info[1], info[2])
-		model := info[0].text(b) == "assistant"
-		return c.items(found[1], func(part span) error { return c.opencodePart(part, model) })
+		model := info[0].Text(b) == "assistant"
+		return c.Items(found[1], func(part span) error { return c.opencodePart(part, model) })
 	})
 	if err != nil {
 		return nil, err
@@ -70,39 +72,39 @@ func ParseOpencode(b []byte) (*Conversation, error) {
 // opencodeModel records the model that a message names: of an answer the one that gave it, of a person's words the one that they
 // are for. The last one counts.
 func (c *Conversation) opencodeModel(id, model span) {
-	if model.to > 0 && model.isObject(c.body) {
-		if found, err := c.members(model, "modelID"); err == nil {
+	if model.To > 0 && model.IsObject(c.Body) {
+		if found, err := c.Members(model, "modelID"); err == nil {
 			id = found[0]
 		}
 	}
-	if name := id.text(c.body); name != "" {
+	if name := id.Text(c.Body); name != "" {
 		c.Model = name
 	}
 }
 
 func (c *Conversation) opencodePart(part span, model bool) error {
-	found, err := c.members(part, "type", "text", "callID", "tool", "state", "metadata")
+	found, err := c.Members(part, "type", "text", "callID", "tool", "state", "metadata")
 	if err != nil {
 		return err
 	}
-	switch kind := found[0].text(c.body); {
-	case kind == "tool" && found[4].to > 0:
-		state, err := c.members(found[4], "input", "output")
-		if err != nil || state[0].to == 0 {
-			return errShape
+	switch kind := found[0].Text(c.Body); {
+	case kind == "tool" && found[4].To > 0:
+		state, err := c.Members(found[4], "input", "output")
+		if err != nil || state[0].To == 0 {
+			return jsonspan.ErrShape
 		}
-		id := found[2].text(c.body)
-		c.use(id, found[3].text(c.body), state[0], false) // plugins can replace outputs alone
-		if state[1].to > 0 && state[1].isString(c.body) {
+		id := found[2].Text(c.Body)
+		c.use(id, found[3].Text(c.Body), state[0], false) // plugins can replace outputs alone
+		if state[1].To > 0 && state[1].IsString(c.Body) {
 			c.resulted(id, &Result{texts: []span{state[1]}, at: state[1]})
 		}
-	case kind == "text" && found[1].to > 0 && model:
+	case kind == "text" && found[1].To > 0 && model:
 		c.speak(found[1])
-	case kind == "text" && found[1].to > 0:
+	case kind == "text" && found[1].To > 0:
 		c.word(found[1])
 	case kind == "reasoning":
 		c.think(part)
-		c.Signs = c.Signs || bytes.Contains(found[5].of(c.body), []byte(`"anthropic"`))
+		c.Signs = c.Signs || bytes.Contains(found[5].Of(c.Body), []byte(`"anthropic"`))
 		c.answered(part)
 	} // other parts, such as step-finish, are not sent to the model
 	return nil

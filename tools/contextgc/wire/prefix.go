@@ -28,7 +28,7 @@ func (c *Conversation) Prefixes(seed maphash.Seed, shown []string) []uint64 {
 	next := 0
 	for i, t := range c.Turns {
 		for _, s := range t.parts {
-			write(&h, s.of(c.body))
+			write(&h, s.Of(c.Body))
 		}
 		for ; next < len(c.Results) && c.Results[next].Turn <= i; next++ {
 			if shown[next] != "" {
@@ -36,7 +36,7 @@ func (c *Conversation) Prefixes(seed maphash.Seed, shown []string) []uint64 {
 				continue
 			}
 			for _, s := range c.Results[next].texts {
-				write(&h, s.of(c.body))
+				write(&h, s.Of(c.Body))
 			}
 		}
 		list = append(list, h.Sum64())
@@ -49,13 +49,13 @@ const noCache = `x-anthropic-billing-header`
 
 // hashBase hashes a part of what stands before the turns.
 func (c *Conversation) hashBase(h *maphash.Hash, v span) {
-	if v.to == 0 || !v.isArray(c.body) {
-		write(h, v.of(c.body))
+	if v.To == 0 || !v.IsArray(c.Body) {
+		write(h, v.Of(c.Body))
 		return
 	}
-	_ = c.items(v, func(block span) error { // the request was parsed before
-		if !bytes.Contains(block.of(c.body)[:min(128, block.to-block.from)], []byte(noCache)) {
-			write(h, block.of(c.body))
+	_ = c.Items(v, func(block span) error { // the request was parsed before
+		if !bytes.Contains(block.Of(c.Body)[:min(128, block.To-block.From)], []byte(noCache)) {
+			write(h, block.Of(c.Body))
 		}
 		return nil
 	})

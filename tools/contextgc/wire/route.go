@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // Route returns the provider that a request is for. A request goes to a provider only if its path, its headers and the form of
@@ -72,7 +74,7 @@ func Refusal(r *http.Request, status int, text string) []byte {
 		owners = identified(r)
 	}
 	if len(owners) == 1 && owners[0].refusal != nil {
-		return encode(owners[0].refusal(status, kind, text))
+		return jsonspan.Encode(owners[0].refusal(status, kind, text))
 	}
-	return encode(map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": text}})
+	return jsonspan.Encode(map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": text}})
 }

@@ -2,11 +2,11 @@ package wire
 
 // Told returns what the client itself says before the first answer: the texts of the system prompt, and messages of that role.
 func (c *Conversation) Told() (texts []string) {
-	note := func(v span) { texts = append(texts, v.text(c.body)) }
+	note := func(v span) { texts = append(texts, v.Text(c.Body)) }
 	switch {
-	case c.system.to == 0:
-	case c.system.isObject(c.body): // Gemini
-		if found, err := c.members(c.system, "parts"); err == nil {
+	case c.system.To == 0:
+	case c.system.IsObject(c.Body): // Gemini
+		if found, err := c.Members(c.system, "parts"); err == nil {
 			_ = c.words(found[0], note) // the request was parsed before
 		}
 	default:

@@ -9,11 +9,11 @@ func (c *Conversation) Tools() (names []string) {
 		}
 		return names
 	}
-	if tools := c.base[len(c.base)-1]; tools.to > 0 && tools.isArray(c.body) {
+	if tools := c.base[len(c.base)-1]; tools.To > 0 && tools.IsArray(c.Body) {
 		c.toolsIn(tools, "", &names)
 	}
 	for _, tools := range c.added {
-		if tools.isArray(c.body) {
+		if tools.IsArray(c.Body) {
 			c.toolsIn(tools, "", &names)
 		}
 	}
@@ -22,25 +22,25 @@ func (c *Conversation) Tools() (names []string) {
 
 // toolsIn adds the names of a list of tools.
 func (c *Conversation) toolsIn(list span, group string, names *[]string) {
-	_ = c.items(list, func(tool span) error { // the request was parsed before; what is no tool has no name
-		if !tool.isObject(c.body) {
+	_ = c.Items(list, func(tool span) error { // the request was parsed before; what is no tool has no name
+		if !tool.IsObject(c.Body) {
 			return nil
 		}
-		found, err := c.members(tool, "name", "type", "function", "functionDeclarations", "tools", "function_declarations")
+		found, err := c.Members(tool, "name", "type", "function", "functionDeclarations", "tools", "function_declarations")
 		if err != nil {
 			return nil
 		}
-		name := found[0].text(c.body)
+		name := found[0].Text(c.Body)
 		switch {
-		case found[2].to > 0 && found[2].isObject(c.body): // Chat Completions
-			if f, err := c.members(found[2], "name"); err == nil {
-				*names = append(*names, f[0].text(c.body))
+		case found[2].To > 0 && found[2].IsObject(c.Body): // Chat Completions
+			if f, err := c.Members(found[2], "name"); err == nil {
+				*names = append(*names, f[0].Text(c.Body))
 			}
-		case found[3].to > 0 && found[3].isArray(c.body): // Gemini
+		case found[3].To > 0 && found[3].IsArray(c.Body): // Gemini
 			c.toolsIn(found[3], group, names)
-		case found[5].to > 0 && found[5].isArray(c.body): // the same as some of its libraries write it
+		case found[5].To > 0 && found[5].IsArray(c.Body): // the same as some of its libraries write it
 			c.toolsIn(found[5], group, names)
-		case found[4].to > 0 && found[4].isArray(c.body): // a namespace of Codex, whose own tools are in one without a name of its own
+		case found[4].To > 0 && found[4].IsArray(c.Body): // a namespace of Codex, whose own tools are in one without a name of its own
 			group := name + "__"
 			if name == "functions" {
 				group = ""
@@ -49,7 +49,7 @@ func (c *Conversation) toolsIn(list span, group string, names *[]string) {
 		case name != "":
 			*names = append(*names, group+name)
 		default: // one of the API's own, such as local_shell
-			*names = append(*names, found[1].text(c.body))
+			*names = append(*names, found[1].Text(c.Body))
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // The arguments of a call that wrote a file contain long texts, which can be cleared like a result. The call stays: its name, its
@@ -22,12 +23,12 @@ const cleared = "[cleared]"
 
 // wrote records the long texts in a call's arguments, if there are any.
 func (c *Conversation) wrote(id string, u *Use, args span, encoded bool) {
-	if args.to-args.from < contextgc.MinWritten {
+	if args.To-args.From < contextgc.MinWritten {
 		return // a token has at least one byte
 	}
 	r := &Result{Arguments: true, encoded: encoded, texts: []span{args}, at: args}
 	for _, t := range c.longTexts(r) {
-		r.Bytes += t.at.to - t.at.from
+		r.Bytes += t.at.To - t.at.From
 	}
 	if r.Bytes > 0 {
 		c.piece(id, u, r)
@@ -36,7 +37,7 @@ func (c *Conversation) wrote(id string, u *Use, args span, encoded bool) {
 
 // wroteText records arguments that are one text, such as a patch.
 func (c *Conversation) wroteText(id string, u *Use, text span) {
-	if size := text.to - text.from; size >= contextgc.WrittenBytes {
+	if size := text.To - text.From; size >= contextgc.WrittenBytes {
 		c.piece(id, u, &Result{Arguments: true, whole: true, texts: []span{text}, at: text, Bytes: size})
 	}
 }
@@ -49,7 +50,7 @@ func (c *Conversation) piece(id string, u *Use, r *Result) {
 
 // Written returns all arguments of a call, also the texts that it writes. Arguments that are one text, such as a patch, are its input.
 func (c *Conversation) Written(u *Use) (args map[string]any) {
-	raw, text := u.raw.of(c.body), ""
+	raw, text := u.raw.Of(c.Body), ""
 	if json.Unmarshal(raw, &text) == nil { // JSON within a string, or one text
 		raw = []byte(text)
 	}
@@ -60,13 +61,13 @@ func (c *Conversation) Written(u *Use) (args map[string]any) {
 }
 
 // inside returns the JSON text of arguments and the span of its value.
-func (c *Conversation) inside(r *Result) (document, span) {
+func (c *Conversation) inside(r *Result) (jsonspan.Document, span) {
 	if !r.encoded {
-		return c.document, r.at
+		return c.Document, r.at
 	}
-	d, all, err := parse([]byte(r.at.text(c.body)))
+	d, all, err := jsonspan.Parse([]byte(r.at.Text(c.Body)))
 	if err != nil {
-		return document{}, span{}
+		return jsonspan.Document{}, span{}
 	}
 	return d, all
 }
@@ -78,20 +79,20 @@ func (c *Conversation) longTexts(r *Result) []longText {
 	}
 	d, all := c.inside(r)
 	var list []longText
-	d.longIn(all, "", &list)
+	longIn(&d, all, "", &list)
 	return list
 }
 
 // longIn appends the long texts in a value.
-func (d *document) longIn(v span, name string, list *[]longText) {
+func longIn(d *jsonspan.Document, v span, name string, list *[]longText) {
 	switch {
-	case v.to-v.from < contextgc.WrittenBytes, slices.Contains(kept, name):
-	case v.isString(d.body):
+	case v.To-v.From < contextgc.WrittenBytes, slices.Contains(kept, name):
+	case v.IsString(d.Body):
 		*list = append(*list, longText{name, v})
-	case v.isArray(d.body):
-		_ = d.items(v, func(item span) error { d.longIn(item, "", list); return nil }) // a value that cannot be read has no texts
-	case v.isObject(d.body):
-		_ = d.fields(v, func(key []byte, member span) error { d.longIn(member, string(key), list); return nil })
+	case v.IsArray(d.Body):
+		_ = d.Items(v, func(item span) error { longIn(d, item, "", list); return nil }) // a value that cannot be read has no texts
+	case v.IsObject(d.Body):
+		_ = d.Fields(v, func(key []byte, member span) error { longIn(d, member, string(key), list); return nil })
 	}
 }
 
@@ -100,11 +101,11 @@ func (c *Conversation) writtenText(r *Result) string {
 	d, _ := c.inside(r)
 	list := c.longTexts(r)
 	if len(list) == 1 {
-		return list[0].at.text(d.body)
+		return list[0].at.Text(d.Body)
 	}
 	var b strings.Builder
 	for _, t := range list {
-		b.WriteString(t.name + ":\n" + t.at.text(d.body) + "\n")
+		b.WriteString(t.name + ":\n" + t.at.Text(d.Body) + "\n")
 	}
 	return b.String()
 }
@@ -112,14 +113,14 @@ func (c *Conversation) writtenText(r *Result) string {
 // clearedArguments returns the JSON of arguments with text in the place of their long texts.
 func (c *Conversation) clearedArguments(r *Result, text string) []byte {
 	d, all := c.inside(r)
-	var edits []edit
+	var edits []jsonspan.Edit
 	for _, t := range c.longTexts(r) {
-		edits = append(edits, edit{span{t.at.from - all.from, t.at.to - all.from}, quote(text)})
+		edits = append(edits, jsonspan.Edit{From: t.at.From - all.From, To: t.at.To - all.From, Text: jsonspan.Quote(text)})
 		text = cleared
 	}
-	out := splice(all.of(d.body), edits)
+	out := jsonspan.Splice(all.Of(d.Body), edits)
 	if r.encoded {
-		return quote(string(out))
+		return jsonspan.Quote(string(out))
 	}
 	return out
 }

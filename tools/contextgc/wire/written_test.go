@@ -7,13 +7,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // content is the text that a call writes, with every character that JSON escapes.
 var content = strings.Repeat("a \"quoted\" line\twith <tags> & ünlike others\n", 40)
 
 // inJSON returns the JSON of a value, as a text.
-func inJSON(v any) string { return string(encode(v)) }
+func inJSON(v any) string { return string(jsonspan.Encode(v)) }
 
 // Every API's form of a call that writes long texts: they are replaced, and everything else is the same, byte for byte.
 func TestLongArguments(t *testing.T) {
