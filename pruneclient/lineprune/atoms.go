@@ -7,31 +7,31 @@ import (
 
 // atoms returns the ranges that are kept whole or not at all, one per line: a page's fenced blocks and a
 // log's entries with a sign of trouble, and the records of structured data. It is nil when the text has none.
-func (p *chooser) atoms() []span {
-	if p.Data.Nested() {
-		return p.records()
+func (in input) atoms() []span {
+	if in.Data.Nested() {
+		return in.records()
 	}
-	switch p.Kind {
+	switch in.Kind {
 	case doc.Docs:
-		return p.fences()
+		return in.fences()
 	case doc.Logs:
-		return p.troubledEntries()
+		return in.troubledEntries()
 	}
 	return nil
 }
 
 // fences returns the fenced blocks. A block larger than the whole allowance is chosen line by line.
-func (p *chooser) fences() []span {
-	atoms := make([]span, len(p.Doc.Lines))
-	p.bindItems(atoms)
+func (in input) fences() []span {
+	atoms := make([]span, len(in.Doc.Lines))
+	in.bindItems(atoms)
 	fence, start := "", 0
-	for i, line := range p.Doc.Lines {
+	for i, line := range in.Doc.Lines {
 		next := structure.FenceAfter(fence, line)
 		switch {
 		case fence == "" && next != "":
 			start = i
 		case fence != "" && next == "":
-			p.bind(atoms, start, i+1)
+			in.bind(atoms, start, i+1)
 		}
 		fence = next
 	}
@@ -39,16 +39,16 @@ func (p *chooser) fences() []span {
 }
 
 // bindItems binds an item of a list to the few items within it, as a row of a web page's tree to its cells and buttons.
-func (p *chooser) bindItems(atoms []span) {
-	items := structure.SmallItems(p.Doc, doc.ItemLines)
+func (in input) bindItems(atoms []span) {
+	items := structure.SmallItems(in.Doc, doc.ItemLines)
 	for _, at := range items {
-		p.bind(atoms, at[0], at[1])
+		in.bind(atoms, at[0], at[1])
 	}
 }
 
 // bind makes lines start..end-1 one atom, unless the atom alone exceeds what may be kept.
-func (p *chooser) bind(atoms []span, start, end int) {
-	if float64(p.Doc.TokensOf(start, end)) > p.largestAtom()*float64(p.Doc.Total) {
+func (in input) bind(atoms []span, start, end int) {
+	if float64(in.Doc.TokensOf(start, end)) > in.largestAtom()*float64(in.Doc.Total) {
 		return
 	}
 	for i := start; i < end; i++ {
@@ -57,45 +57,45 @@ func (p *chooser) bind(atoms []span, start, end int) {
 }
 
 // largestAtom returns the share of the text's tokens that one atom may have.
-func (p *chooser) largestAtom() float64 {
+func (in input) largestAtom() float64 {
 	switch {
-	case p.budgeted():
-		return p.opts.Budget / 2
-	case p.Kind == doc.Docs:
+	case in.budgeted():
+		return in.opts.Budget / 2
+	case in.Kind == doc.Docs:
 		return doc.FreeShare
 	}
 	return 1
 }
 
-func (p *chooser) troubledEntries() []span {
-	atoms := make([]span, len(p.Doc.Lines))
-	if p.budgeted() {
+func (in input) troubledEntries() []span {
+	atoms := make([]span, len(in.Doc.Lines))
+	if in.budgeted() {
 		return atoms
 	}
-	for u, unit := range p.Outline.Units {
-		if p.Relevance.Alarmed[u] {
-			p.bind(atoms, unit.Start, unit.End)
+	for u, unit := range in.Outline.Units {
+		if in.Relevance.Alarmed[u] {
+			in.bind(atoms, unit.Start, unit.End)
 		}
 	}
 	return atoms
 }
 
 // records returns the records that are kept whole or not at all, one per line.
-func (p *chooser) records() []span {
-	atoms := make([]span, len(p.Doc.Lines))
-	for _, part := range p.Data.Parts {
-		if part.Record && p.Doc.TokensOf(part.Start, part.End) <= doc.WholeRecord {
-			p.bind(atoms, part.Start, part.End)
+func (in input) records() []span {
+	atoms := make([]span, len(in.Doc.Lines))
+	for _, part := range in.Data.Parts {
+		if part.Record && in.Doc.TokensOf(part.Start, part.End) <= doc.WholeRecord {
+			in.bind(atoms, part.Start, part.End)
 		}
 	}
 	return atoms
 }
 
 // recordOf returns the record that contains line i, or -1.
-func (p *chooser) recordOf(i int) int32 {
-	part := p.Data.Of[i]
-	for part >= 0 && !p.Data.Parts[part].Record {
-		part = p.Data.Parts[part].Parent
+func recordOf(data *structure.Data, i int) int32 {
+	part := data.Of[i]
+	for part >= 0 && !data.Parts[part].Record {
+		part = data.Parts[part].Parent
 	}
 	return part
 }

@@ -1,5 +1,7 @@
 package lineprune
 
+import "slices"
+
 // cause is the reason why a line is kept.
 type cause uint8
 
@@ -37,12 +39,8 @@ var causeNames = map[cause]string{
 	wholeText:  "whole text",
 }
 
-// keepAll keeps every line.
-func keepAll(keep []cause) {
-	for i := range keep {
-		keep[i] = wholeText
-	}
-}
+// everything returns the choice of n lines that keeps them all.
+func everything(n int) []cause { return slices.Repeat([]cause{wholeText}, n) }
 
 // keepRange keeps the lines start..end-1.
 func keepRange(keep []cause, start, end int) {

@@ -16,6 +16,17 @@ type company struct {
 	round  int32
 }
 
+func (in input) company() *company {
+	c := &company{heads: in.Heads, first: firstEqual(in.Text)}
+	if in.Data.Nested() {
+		c.data = in.Data
+	}
+	if in.budgeted() {
+		c.tokens = in.Doc.Tokens
+	}
+	return c
+}
+
 // each calls visit for the lines that line i brings and that are not kept. visit returns false for a line whose own
 // headings need no visit.
 func (c *company) each(keep []cause, i int, visit func(line int, why cause) bool) {

@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 )
 
 // firstEqual returns for every line with a word of the question the first line that is equal to it, or -1. It is nil where
 // equal lines mean different things, as in a program.
-func (p *chooser) firstEqual() []int32 {
-	if !p.Listing {
+func firstEqual(t *rank.Text) []int32 {
+	if !t.Listing {
 		return nil
 	}
 	seed, firsts := maphash.MakeSeed(), map[uint64]int32{}
-	asks := p.linesAsked()
+	asks := linesAsked(t)
 	for i, yes := range asks {
 		if yes {
-			if h, ok := p.equalKey(seed, i); ok {
+			if h, ok := equalKey(t.Doc, seed, i); ok {
 				firsts[h] = -1
 			}
 		}
@@ -28,7 +29,7 @@ func (p *chooser) firstEqual() []int32 {
 	first := make([]int32, len(asks))
 	for i, yes := range asks {
 		first[i] = -1
-		h, ok := p.equalKey(seed, i)
+		h, ok := equalKey(t.Doc, seed, i)
 		if !ok {
 			continue
 		}
@@ -44,10 +45,10 @@ func (p *chooser) firstEqual() []int32 {
 }
 
 // linesAsked marks the lines with a word of the question that says something.
-func (p *chooser) linesAsked() []bool {
-	asks := make([]bool, len(p.Doc.Lines))
-	for _, h := range p.Matches.Hits {
-		if h.Weight == 1 && p.Question.BitsOf(h.Group) >= doc.EqualBits {
+func linesAsked(t *rank.Text) []bool {
+	asks := make([]bool, len(t.Doc.Lines))
+	for _, h := range t.Matches.Hits {
+		if h.Weight == 1 && t.Question.BitsOf(h.Group) >= doc.EqualBits {
 			asks[h.Line] = true
 		}
 	}
@@ -56,8 +57,8 @@ func (p *chooser) linesAsked() []bool {
 
 // equalKey returns a hash that is the same for equal lines. The handle by which a browser's tool names an element differs
 // in every line, and says nothing about it.
-func (p *chooser) equalKey(seed maphash.Seed, i int) (uint64, bool) {
-	line := strings.TrimSpace(p.Doc.Scanned(i))
+func equalKey(d *doc.Document, seed maphash.Seed, i int) (uint64, bool) {
+	line := strings.TrimSpace(d.Scanned(i))
 	if rest, ok := strings.CutPrefix(line, "uid="); ok {
 		_, line, _ = strings.Cut(rest, " ")
 	} else if start := strings.Index(line, "[ref="); start >= 0 {

@@ -8,23 +8,23 @@ import (
 )
 
 // explain returns the score of every line and the reason why it was kept or dropped.
-func (p *chooser) explain(keep []cause) []Line {
-	terms := p.termsByLine()
+func (in input) explain(keep []cause) []Line {
+	terms := termsByLine(in.Text)
 	out := make([]Line, len(keep))
 	for i, c := range keep {
-		out[i] = Line{Score: p.Relevance.Score[i], Kept: c != dropped, Why: why(c, terms[i])}
+		out[i] = Line{Score: in.Relevance.Score[i], Kept: c != dropped, Why: why(c, terms[i])}
 	}
 	return out
 }
 
 // termsByLine lists the question's terms on every line, each once.
-func (p *chooser) termsByLine() []string {
-	terms := make([]string, len(p.Doc.Lines))
-	for from := 0; from < len(p.Matches.Hits); {
-		line := p.Matches.Hits[from].Line
+func termsByLine(t *rank.Text) []string {
+	terms := make([]string, len(t.Doc.Lines))
+	for from := 0; from < len(t.Matches.Hits); {
+		line := t.Matches.Hits[from].Line
 		var names []string
-		for ; from < len(p.Matches.Hits) && p.Matches.Hits[from].Line == line; from++ {
-			names = appendOnce(names, p.Question.Groups[p.Matches.Hits[from].Group].Name)
+		for ; from < len(t.Matches.Hits) && t.Matches.Hits[from].Line == line; from++ {
+			names = appendOnce(names, t.Question.Groups[t.Matches.Hits[from].Group].Name)
 		}
 		terms[line] = strings.Join(names, ", ")
 	}
@@ -32,9 +32,9 @@ func (p *chooser) termsByLine() []string {
 }
 
 // terms returns every term of the question with the number of lines that have it.
-func (p *chooser) terms() []Term {
-	on := make([]map[int32]bool, len(p.Question.Groups))
-	for _, hits := range [][]rank.Hit{p.Matches.Hits, p.Matches.PathHits} {
+func termsOf(t *rank.Text) []Term {
+	on := make([]map[int32]bool, len(t.Question.Groups))
+	for _, hits := range [][]rank.Hit{t.Matches.Hits, t.Matches.PathHits} {
 		for _, h := range hits {
 			if on[h.Group] == nil {
 				on[h.Group] = map[int32]bool{}
@@ -44,7 +44,7 @@ func (p *chooser) terms() []Term {
 	}
 	var terms []Term
 	at := map[string]int{} // a quoted name occurs both as a word and as a whole name
-	for g, group := range p.Question.Groups {
+	for g, group := range t.Question.Groups {
 		i, again := at[group.Name]
 		switch {
 		case group.Bits == 0:

@@ -7,27 +7,26 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// thinned returns a chooser in which repetitions of one log message score nothing, except the first few and
+// thinned returns an input in which repetitions of one log message score nothing, except the first few and
 // the last: a program that retried all night failed for one reason.
-func (p *chooser) thinned() *chooser {
-	if p.Kind != doc.Logs || !p.Question.Failure {
-		return p
+func (in input) thinned() input {
+	if in.Kind != doc.Logs || !in.Question.Failure {
+		return in
 	}
-	thin := *p
-	thin.statements = structure.Statements(p.Doc, !p.Question.Lists && !p.Question.Tests) // "which tests failed?" asks for their names
-	thin.Relevance.Score = slices.Clone(p.Relevance.Score)
-	again := repeats(thin.statements)
-	for u, unit := range p.Outline.Units {
-		if p.says(u, again) {
+	in.statements = structure.Statements(in.Doc, !in.Question.Lists && !in.Question.Tests) // "which tests failed?" asks for their names
+	in.Relevance.Score = slices.Clone(in.Relevance.Score)
+	again := repeats(in.statements)
+	for u, unit := range in.Outline.Units {
+		if in.says(u, again) {
 			continue
 		}
 		for i := unit.Start; i < unit.End; i++ {
 			if again[i] {
-				thin.Relevance.Score[i] = 0
+				in.Relevance.Score[i] = 0
 			}
 		}
 	}
-	return &thin
+	return in
 }
 
 // repeats marks the lines that merely repeat a statement: all but its first few and its last. statements
@@ -48,10 +47,10 @@ func repeats(statements []uint64) []bool {
 
 // says reports whether entry u has a sign of trouble that is not a repetition, such as a traceback like all
 // the others that ends in a different error.
-func (p *chooser) says(u int, again []bool) bool {
-	unit := p.Outline.Units[u]
+func (in input) says(u int, again []bool) bool {
+	unit := in.Outline.Units[u]
 	for i := unit.Start; i < unit.End && unit.End-unit.Start <= doc.MaxEntry; i++ {
-		if p.Relevance.Signal[i] >= doc.AlarmSignal && !again[i] {
+		if in.Relevance.Signal[i] >= doc.AlarmSignal && !again[i] {
 			return true
 		}
 	}
@@ -59,9 +58,9 @@ func (p *chooser) says(u int, again []bool) bool {
 }
 
 // statementOf returns a hash that is equal for lines printed by the same statement.
-func (p *chooser) statementOf(i int) uint64 {
-	if p.statements != nil {
-		return p.statements[i]
+func (in input) statementOf(i int) uint64 {
+	if in.statements != nil {
+		return in.statements[i]
 	}
-	return structure.Template(p.Doc.Lines[i])
+	return structure.Template(in.Doc.Lines[i])
 }

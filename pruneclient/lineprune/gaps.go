@@ -1,44 +1,34 @@
 package lineprune
 
-import (
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
-)
+import "github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 
-// bridge keeps the gaps that are not worth their marker.
-func (p *chooser) bridge(keep []cause) {
-	for i := 0; i < len(keep); i++ {
-		if keep[i] != dropped {
-			continue
-		}
-		start, tokens, size := i, 0, 0
-		for ; i < len(keep) && keep[i] == dropped; i++ {
-			tokens += int(p.Doc.Tokens[i])
-			size += p.Doc.Size(i) + 1
-		}
-		small := !p.budgeted() && p.Kind != doc.Grep && tokens < doc.BridgedTokens
-		if small || p.opts.Marker != nil && len(p.opts.Marker(p.block(start, i)))+1 >= size {
-			for j := start; j < i; j++ {
-				keep[j] = between
-			}
-		}
+// bridged returns the tokens from which a gap is worth leaving out whatever its marker.
+func (in input) bridged() int {
+	if in.budgeted() || in.Kind == doc.Grep {
+		return 0
 	}
+	return doc.BridgedTokens
 }
 
-// closeGaps keeps the gaps that are no longer than their marker.
-func (p *chooser) closeGaps(keep []cause) {
-	if p.opts.Marker == nil {
-		return
+// bridge keeps the gaps that have fewer tokens than least, or are no longer than their marker.
+func (s *selection) bridge(least int) {
+	for i := 0; i < len(s.keep); i++ {
+		start, tokens, size := i, 0, 0
+		for ; i < len(s.keep) && s.keep[i] == dropped; i++ {
+			tokens += int(s.Doc.Tokens[i])
+			size += s.Doc.Size(i) + 1
+		}
+		if i > start && (tokens < least || s.opts.Marker != nil && len(s.opts.Marker(blockOf(s.Text, start, i)))+1 >= size) {
+			keepRange(s.keep, start, i)
+		}
 	}
-	exact := *p
-	exact.opts.Budget = 1
-	exact.bridge(keep)
 }
 
 // settle keeps the gaps that are not worth their marker, and what all kept lines bring.
-func (p *chooser) settle(keep []cause, bridge func([]cause)) {
+func (s *selection) settle(least int) {
 	for range settleRounds {
-		bridge(keep)
-		if !p.brings.complete(p.Doc, keep) {
+		s.bridge(least)
+		if !s.brings.complete(s.Doc, s.keep) {
 			return
 		}
 	}

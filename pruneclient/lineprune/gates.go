@@ -6,24 +6,24 @@ import (
 )
 
 // judge returns the warnings, and whether the text is returned whole before any line is chosen.
-func (p *chooser) judge() (warnings []string, whole bool) {
+func (in input) judge() (warnings []string, whole bool) {
 	switch {
-	case p.opts.MinKeepLines > len(p.Doc.Lines):
+	case in.opts.MinKeepLines > len(in.Doc.Lines):
 		return []string{ConstraintsUnmet}, true
-	case p.patched() != "":
-		return []string{p.patched()}, true
-	case p.budgeted():
-		return p.doubt(), false
-	case p.Doc.Total < doc.ShortText:
+	case in.patched() != "":
+		return []string{in.patched()}, true
+	case in.budgeted():
+		return in.doubt(), false
+	case in.Doc.Total < doc.ShortText:
 		return []string{TooShort}, true
-	case p.needsAll():
+	case needsAll(in.Text):
 		return []string{NeedsAll}, true
-	case p.opts.Whole != "":
+	case in.opts.Whole != "":
 		return []string{AskedWhole}, true
-	case p.confidence < doc.MinConfidence || p.Relevance.Best() <= 0:
+	case in.confidence < doc.MinConfidence || in.Relevance.Best() <= 0:
 		// Among near-identical lines no answer can be lost, so a ratio that the caller set is applied.
-		return []string{LowConfidence}, !(p.opts.LimitRatio && p.alike())
-	case p.wanted() > (1-doc.MinGain)*float64(p.Doc.Total): // nearly the whole text is relevant
+		return []string{LowConfidence}, !(in.opts.LimitRatio && alike(in.Doc))
+	case in.wanted() > (1-doc.MinGain)*float64(in.Doc.Total): // nearly the whole text is relevant
 		return []string{NoGain}, true
 	}
 	return nil, false
@@ -31,31 +31,31 @@ func (p *chooser) judge() (warnings []string, whole bool) {
 
 // patched returns the warning for a text of which every line counts because it is a patch or has conflicts, or "". Under a
 // budget a conflict does not count.
-func (p *chooser) patched() string {
+func (in input) patched() string {
 	switch {
-	case p.opts.Diffs:
-	case structure.LooksLikeDiff(p.Doc):
+	case in.opts.Diffs:
+	case structure.LooksLikeDiff(in.Doc):
 		return IsDiff
-	case !p.budgeted() && structure.HasConflict(p.Doc):
+	case !in.budgeted() && structure.HasConflict(in.Doc):
 		return HasConflict
 	}
 	return ""
 }
 
 // doubt returns a warning where there is little evidence of an answer but a budget requires pruning anyway.
-func (p *chooser) doubt() []string {
-	if p.confidence < doc.MinConfidence {
+func (in input) doubt() []string {
+	if in.confidence < doc.MinConfidence {
 		return []string{LowConfidence}
 	}
 	return nil
 }
 
 // wanted returns the number of tokens of the lines that score above the floor.
-func (p *chooser) wanted() float64 {
-	sum, floor := 0, p.floor()
-	for i, s := range p.Relevance.Score {
+func (in input) wanted() float64 {
+	sum, floor := 0, in.floor()
+	for i, s := range in.Relevance.Score {
 		if s > floor {
-			sum += int(p.Doc.Tokens[i])
+			sum += int(in.Doc.Tokens[i])
 		}
 	}
 	return float64(sum)
@@ -63,13 +63,13 @@ func (p *chooser) wanted() float64 {
 
 // objection returns the warning for a choice that is worse than the whole text, or "". Under a budget it is
 // always "", because a budget is a hard limit.
-func (p *chooser) objection(keep []cause) string {
+func (in input) objection(keep []cause) string {
 	switch {
-	case p.budgeted():
+	case in.budgeted():
 		return ""
-	case !p.keepsBest(keep):
+	case !in.keepsBest(keep):
 		return LowConfidence
-	case !p.gains(keep):
+	case !in.gains(keep):
 		return NoGain
 	}
 	return ""
@@ -77,10 +77,10 @@ func (p *chooser) objection(keep []cause) string {
 
 // keepsBest reports whether at least one line and the best-scored one are kept. The best line is dropped
 // when it alone exceeds the allowance.
-func (p *chooser) keepsBest(keep []cause) bool {
+func (in input) keepsBest(keep []cause) bool {
 	best, kept := 0.0, -1.0
-	for i, s := range p.Relevance.Score {
-		if p.Doc.Says(i) {
+	for i, s := range in.Relevance.Score {
+		if in.Doc.Says(i) {
 			best = max(best, s)
 		}
 		if keep[i] != dropped {
@@ -91,15 +91,15 @@ func (p *chooser) keepsBest(keep []cause) bool {
 }
 
 // gains reports whether pruning saves enough tokens after the markers are counted.
-func (p *chooser) gains(keep []cause) bool {
+func (in input) gains(keep []cause) bool {
 	used := 0
 	for i, c := range keep {
 		switch {
 		case c != dropped:
-			used += int(p.Doc.Tokens[i])
+			used += int(in.Doc.Tokens[i])
 		case i == 0 || keep[i-1] != dropped:
 			used += doc.MarkerTokens
 		}
 	}
-	return float64(used) <= (1-doc.MinGain)*float64(p.Doc.Total)
+	return float64(used) <= (1-doc.MinGain)*float64(in.Doc.Total)
 }

@@ -188,16 +188,16 @@ func (s Survey) Choose() Result {
 	opts := s.opts.choosing()
 	opts.Whole, opts.Around = s.whole, s.opts.Call.Around() > 0
 	if s.ranking != nil && !s.precise() {
-		res := chooseRanges(s.text, s.relevance, s.confidence, *s.ranking, opts)
+		res := chooseRanges(input{Text: s.text, Relevance: s.relevance, confidence: s.confidence, opts: opts}, *s.ranking)
 		if !s.rulesMayCut(res) {
 			return res
 		}
 	}
-	return chooseLines(s.text, s.inParts, s.confidence, opts)
+	return chooseLines(input{Text: s.text, Relevance: s.inParts, confidence: s.confidence, opts: opts})
 }
 
 // Keep keeps lines in the given order (0 is the first line) until the limits in the survey's options are
 // reached. It also keeps the lines that Prune protects.
 func (s Survey) Keep(order []int) Result {
-	return chooseInOrder(s.text, s.inParts, s.confidence, order, s.opts.choosing())
+	return chooseInOrder(input{Text: s.text, Relevance: s.inParts, confidence: s.confidence, opts: s.opts.choosing()}, order)
 }

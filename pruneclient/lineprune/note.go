@@ -11,9 +11,9 @@ import (
 
 // note returns a short explanation for the model that asked: why the text came back whole, or that a budget
 // was filled with little evidence of an answer.
-func (p *chooser) note(res Result, warnings []string) string {
+func (in input) note(res Result, warnings []string) string {
 	if !res.Whole() {
-		return p.noteOfDoubt(warnings)
+		return noteOfDoubt(in.Text, warnings)
 	}
 	switch {
 	case slices.Contains(warnings, IsDiff):
@@ -23,17 +23,17 @@ func (p *chooser) note(res Result, warnings []string) string {
 	case slices.Contains(warnings, TooShort):
 		return "not pruned: short"
 	case slices.Contains(warnings, AskedWhole):
-		return "not pruned: " + p.opts.Whole
-	case slices.Contains(warnings, NeedsAll) && p.structured() && p.Data.Solid:
+		return "not pruned: " + in.opts.Whole
+	case slices.Contains(warnings, NeedsAll) && structured(in.Text) && in.Data.Solid:
 		return "not pruned: its records share lines; ask `jq` for a part of it"
-	case slices.Contains(warnings, NeedsAll) && p.Want == rank.WantJudged:
+	case slices.Contains(warnings, NeedsAll) && in.Want == rank.WantJudged:
 		return "not pruned: it takes every line to judge it"
 	case slices.Contains(warnings, NeedsAll):
 		return "not pruned: count or compare with `awk`, `jq` or `grep -c` rather than by reading"
 	case slices.Contains(warnings, NoGain):
 		return "not pruned: most of it may answer"
 	case slices.Contains(warnings, LowConfidence):
-		if word := p.missing(); word.line > 0 {
+		if word := missing(in.Text); word.line > 0 {
 			return "not pruned: " + word.said()
 		} else if word.name != "" {
 			return "not pruned: " + word.said() + advice
@@ -44,12 +44,12 @@ func (p *chooser) note(res Result, warnings []string) string {
 }
 
 // noteOfDoubt returns the part of the note for a doubtful result, or "".
-func (p *chooser) noteOfDoubt(warnings []string) string {
-	word := p.missing()
+func noteOfDoubt(t *rank.Text, warnings []string) string {
+	word := missing(t)
 	switch {
 	case !slices.Contains(warnings, LowConfidence):
 		return ""
-	case word.name != "" && !word.some && len(p.Matches.Hits)+len(p.Matches.PathHits) == 0:
+	case word.name != "" && !word.some && len(t.Matches.Hits)+len(t.Matches.PathHits) == 0:
 		return "nothing in it matches the question; what is kept says what it is about"
 	case word.name != "":
 		return "perhaps not the answer: " + word.said()
@@ -80,22 +80,22 @@ func (u unjudged) said() string {
 
 // missing returns the most informative word of the question that does not occur where lines are judged. Of a word that stands
 // there within longer ones nothing can be said.
-func (p *chooser) missing() (best unjudged) {
-	found := make([]bool, len(p.Question.Groups))
-	for _, h := range p.Matches.Hits {
+func missing(t *rank.Text) (best unjudged) {
+	found := make([]bool, len(t.Question.Groups))
+	for _, h := range t.Matches.Hits {
 		found[h.Group] = true
 	}
-	for _, h := range p.Matches.PathHits {
+	for _, h := range t.Matches.PathHits {
 		found[h.Group] = true
 	}
 	most := 0.0
-	for g, group := range p.Question.Groups {
+	for g, group := range t.Question.Groups {
 		quotable := len(group.Name) <= longestWord && !strings.ContainsAny(group.Name, "`\r\n")
-		bits := p.Question.BitsOf(int16(g))
+		bits := t.Question.BitsOf(int16(g))
 		if found[g] || bits <= 0 || !quotable {
 			continue
 		}
-		line, within := p.occurs(group.Name)
+		line, within := occurs(t.Doc, group.Name)
 		best.some = best.some || line > 0 || within
 		if bits > most && !within {
 			best.name, best.line, most = group.Name, line, bits
@@ -106,13 +106,13 @@ func (p *chooser) missing() (best unjudged) {
 
 // occurs searches the whole text for a word or its stem, in upper or lower case. within reports that a part of a line that was
 // judged has it; else line is the first one that has it further on, or 0.
-func (p *chooser) occurs(word string) (line int, within bool) {
+func occurs(d *doc.Document, word string) (line int, within bool) {
 	word = strings.ToLower(word)
 	if stem := doc.StemOf(word); strings.HasPrefix(word, stem) && len(stem) >= doc.MinPrefix {
 		word = stem
 	}
-	for i := range p.Doc.Lines {
-		switch at := strings.Index(strings.ToLower(p.Doc.Scanned(i)), word); {
+	for i := range d.Lines {
+		switch at := strings.Index(strings.ToLower(d.Scanned(i)), word); {
 		case at < 0:
 		case at < doc.ScoredPrefix:
 			return 0, true

@@ -70,17 +70,13 @@ type choiceOptions struct {
 	Whole  string // why the text was asked for as a whole, or ""; a budget is a hard limit all the same
 }
 
-// limits are a result's limits in whole lines.
-type limits struct {
-	minKept int // kept >= minKept
-}
-
-func limitsOf(n int, opts choiceOptions) limits {
-	kept := min(n, max(opts.MinKeepLines, 0))
-	if opts.LimitRatio || opts.MaxPruneRatio > 0 {
-		kept = max(kept, n-MaxPruned(n, opts.MaxPruneRatio))
+// minKept returns the least number of lines to keep of n.
+func (o choiceOptions) minKept(n int) int {
+	kept := min(n, max(o.MinKeepLines, 0))
+	if o.LimitRatio || o.MaxPruneRatio > 0 {
+		kept = max(kept, n-MaxPruned(n, o.MaxPruneRatio))
 	}
-	return limits{minKept: kept}
+	return kept
 }
 
 // MaxPruned returns floor(n*ratio) for a ratio in 0..1. The ratio is taken as its decimal notation: 0.29 of

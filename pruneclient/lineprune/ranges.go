@@ -6,107 +6,102 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
 // chooseRanges selects the ranges of lines whose expected use, according to a learned ranking, is worth their
 // tokens including markers.
-func chooseRanges(t *rank.Text, r rank.Relevance, confidence float64, ranking learned.Ranking, opts choiceOptions) Result {
-	p := &chooser{Text: t, Relevance: r, opts: opts, confidence: confidence}
-	if p.ruled() {
-		return p.result()
+func chooseRanges(in input, ranking learned.Ranking) Result {
+	if in.ruled() {
+		return chooseLines(in)
 	}
-	keep, warnings := p.decideRanges(ranking)
-	res := p.resultOf(keep, warnings)
+	keep, warnings := in.decideRanges(ranking)
+	res := in.resultOf(keep, warnings)
 	res.Scores = make([]float64, len(keep))
 	for i, score := range ranking.Scores {
 		res.Scores[i] = learned.Bits(score)
 	}
-	if opts.Explain {
-		res.Lines, res.Terms = p.explainRanges(keep, ranking), p.terms()
+	if in.opts.Explain {
+		res.Lines, res.Terms = explainRanges(keep, ranking), termsOf(in.Text)
 	}
 	return res
 }
 
-func (p *chooser) decideRanges(ranking learned.Ranking) (keep []cause, warnings []string) {
-	switch why := p.patched(); {
-	case why != "":
-		return p.everything(), []string{why}
-	case p.budgeted():
-		return p.ranges(ranking), p.doubt()
-	case p.Doc.Total < doc.ShortText:
-		return p.everything(), []string{TooShort}
-	case p.opts.Whole != "":
-		return p.everything(), []string{AskedWhole}
-	case p.doubts(ranking):
-		return p.everything(), []string{LowConfidence}
+func (in input) decideRanges(ranking learned.Ranking) (keep []cause, warnings []string) {
+	whole := ""
+	switch patched := in.patched(); {
+	case patched != "":
+		whole = patched
+	case in.budgeted():
+		return in.ranges(ranking), in.doubt()
+	case in.Doc.Total < doc.ShortText:
+		whole = TooShort
+	case in.opts.Whole != "":
+		whole = AskedWhole
+	case in.doubts(ranking):
+		whole = LowConfidence
+	default:
+		if keep = in.ranges(ranking); in.gains(keep) {
+			return keep, nil
+		}
+		whole = NoGain
 	}
-	if keep = p.ranges(ranking); !p.gains(keep) {
-		return p.everything(), []string{NoGain}
-	}
-	return keep, nil
+	return everything(len(in.Doc.Lines)), []string{whole}
 }
 
 // ranges keeps the protected lines and, beside them, the best ranges.
-func (p *chooser) ranges(ranking learned.Ranking) []cause {
-	keep := p.protect()
-	p.newFill(keep).keepNamed()
+func (in input) ranges(ranking learned.Ranking) []cause {
+	s := in.selection()
+	s.keepNamed()
 	plan := ranking.Plan(doc.MarkerTokens)
-	plan.Forced = make([]bool, len(keep))
-	for i, c := range keep {
+	plan.Forced = make([]bool, len(s.keep))
+	for i, c := range s.keep {
 		plan.Forced[i] = c != dropped
 	}
-	chosen := make([]bool, len(keep))
-	if p.budgeted() {
-		chosen = p.within(plan, keep)
+	chosen := make([]bool, len(s.keep))
+	if in.budgeted() {
+		chosen = s.within(plan)
 	} else {
-		plan.At(plan.Average()*p.share(ranking)/100, chosen)
+		plan.At(plan.Average()*in.share(ranking)/100, chosen)
 	}
 	for i, yes := range chosen {
-		if yes && keep[i] == dropped {
-			keep[i] = relevant
+		if yes && s.keep[i] == dropped {
+			s.one(i, relevant)
 		}
 	}
-	if p.Shape == structure.Keys {
-		p.keepKeys(keep)
+	if in.Shape == structure.Keys { // a value without the keys that enclose it has no meaning
+		s.surround()
 	}
-	p.keepPassages(keep)
-	p.keepListed(keep)
-	p.tidyMatches(keep)
-	if p.budgeted() {
-		p.keepOne(keep)
-	}
-	p.settle(keep, p.closeGaps)
-	return keep
+	s.complete(0)
+	return s.keep
 }
 
 // doubts reports whether there is too little evidence of an answer. If the question was not written for
 // this text and the session is known, there is no doubt: the session shows what is needed.
-func (p *chooser) doubts(ranking learned.Ranking) bool {
+func (in input) doubts(ranking learned.Ranking) bool {
 	switch {
 	case ranking.Asked():
-		return p.confidence < doc.MinConfidence
+		return in.confidence < doc.MinConfidence
 	case ranking.Informed():
 		return false
 	}
-	return p.confidence < doc.CallConfidence
+	return in.confidence < doc.CallConfidence
 }
 
 // share returns the minimum gain per token of a kept range, in percent of the text's average gain per
 // token. The loss of a needed line costs one further turn however long the text is, whereas savings grow
 // with the length. Therefore the threshold rises with the length, by the square root.
-func (p *chooser) share(ranking learned.Ranking) int64 {
-	share := p.shareOfKind(ranking)
+func (in input) share(ranking learned.Ranking) int64 {
+	share := in.shareOfKind(ranking)
 	if ranking.Careful() {
 		share *= doc.CarefulShare
 	}
-	share *= ranking.Boldness() * math.Sqrt(float64(p.Doc.Total)/doc.ShareTokens)
+	share *= ranking.Boldness() * math.Sqrt(float64(in.Doc.Total)/doc.ShareTokens)
 	return int64(min(max(share, doc.LeastShare), doc.MostShare))
 }
 
 // shareOfKind returns the share for a text of doc.ShareTokens tokens.
-func (p *chooser) shareOfKind(ranking learned.Ranking) float64 {
+func (in input) shareOfKind(ranking learned.Ranking) float64 {
 	switch {
 	case !ranking.Informed():
 		return doc.CallShare
@@ -114,29 +109,16 @@ func (p *chooser) shareOfKind(ranking learned.Ranking) float64 {
 		return doc.AskedShare
 	case ranking.OfFile():
 		return doc.FileShare
-	case p.Kind == doc.Logs:
+	case in.Kind == doc.Logs:
 		return doc.LogShare
-	case p.Kind == doc.Grep:
+	case in.Kind == doc.Grep:
 		return doc.MatchShare
 	}
 	return doc.OutputShare
 }
 
-// keepKeys keeps the keys that enclose kept lines: a value without its keys has no meaning.
-func (p *chooser) keepKeys(keep []cause) {
-	f := p.newFill(keep)
-	f.allowance = f.used + int(doc.ExtraShare*float64(p.Doc.Total))
-	f.surround()
-}
-
-func (p *chooser) everything() []cause {
-	keep := make([]cause, len(p.Doc.Lines))
-	keepAll(keep)
-	return keep
-}
-
 // explainRanges returns for every line the features that raised its score and why it was kept or dropped.
-func (p *chooser) explainRanges(keep []cause, ranking learned.Ranking) []Line {
+func explainRanges(keep []cause, ranking learned.Ranking) []Line {
 	out := make([]Line, len(keep))
 	for i, c := range keep {
 		out[i] = Line{Score: learned.Bits(ranking.Scores[i]), Kept: c != dropped, Why: ranking.Why(i)}
@@ -152,12 +134,12 @@ func (p *chooser) explainRanges(keep []cause, ranking learned.Ranking) []Line {
 }
 
 // within returns the best ranges that fit into the budget together with what they bring.
-func (p *chooser) within(plan *learned.Plan, keep []cause) []bool {
-	budget := int(p.opts.Budget * float64(p.Doc.Total))
+func (s *selection) within(plan *learned.Plan) []bool {
+	budget := int(s.opts.Budget * float64(s.Doc.Total))
 	allowance := budget
 	for {
 		chosen := plan.Within(allowance)
-		over := p.tokensWith(chosen, keep) - budget
+		over := s.tokensWith(chosen) - budget
 		if over <= 0 || allowance <= 0 {
 			return chosen
 		}
@@ -169,18 +151,18 @@ func (p *chooser) within(plan *learned.Plan, keep []cause) []bool {
 const budgetSteps = 20
 
 // tokensWith returns the tokens of the kept and the chosen lines and of what they bring.
-func (p *chooser) tokensWith(chosen []bool, keep []cause) int {
-	all := slices.Clone(keep)
+func (s *selection) tokensWith(chosen []bool) int {
+	all := slices.Clone(s.keep)
 	for i, yes := range chosen {
 		if yes && all[i] == dropped {
 			all[i] = relevant
 		}
 	}
-	p.brings.complete(p.Doc, all)
+	s.brings.complete(s.Doc, all)
 	sum := 0
 	for i, c := range all {
 		if c != dropped {
-			sum += int(p.Doc.Tokens[i])
+			sum += int(s.Doc.Tokens[i])
 		}
 	}
 	return sum

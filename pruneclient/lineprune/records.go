@@ -18,7 +18,7 @@ func isOfRecords(t *rank.Text, file bool) bool {
 	case t.Kind == doc.Grep:
 		return len(t.Doc.Lines) >= leastRecords
 	case t.Data != nil && !t.Data.Solid && t.Data.Records(0, len(t.Doc.Lines)) >= leastRecords:
-		return !(&chooser{Text: t}).countIsRead()
+		return !countIsRead(t)
 	case t.Kind == doc.Code && (file || len(t.Outline.Units) > 0):
 		return false
 	}
@@ -31,20 +31,20 @@ const leastRecords = 8
 
 // keepListed keeps the whole record of each kept line of a list, with its head and body: a body without its head is about
 // nothing, and a head without its body says nothing. A budget is a hard limit.
-func (p *chooser) keepListed(keep []cause) {
-	if p.budgeted() || !p.Listing || p.Data != nil || p.Kind == doc.Grep {
+func (s *selection) keepListed() {
+	if s.budgeted() || !s.Listing || s.Data != nil || s.Kind == doc.Grep {
 		return
 	}
-	_, heads := shapesIn(p.Doc)
-	for start, end := 0, 0; heads != nil && start < len(keep); start = end {
-		for end = start + 1; end < len(keep) && !heads[end]; end++ {
+	_, heads := shapesIn(s.Doc)
+	for start, end := 0, 0; heads != nil && start < len(s.keep); start = end {
+		for end = start + 1; end < len(s.keep) && !heads[end]; end++ {
 		}
-		if !heads[start] || p.Doc.TokensOf(start, end) > doc.WholeRecord {
+		if !heads[start] || s.Doc.TokensOf(start, end) > doc.WholeRecord {
 			continue
 		}
 		for i := start; i < end; i++ {
-			if keep[i] != dropped {
-				keepRange(keep, start, end)
+			if s.keep[i] != dropped {
+				keepRange(s.keep, start, end)
 				break
 			}
 		}

@@ -15,8 +15,8 @@ func shareAt(tokens int, in learned.Input) int64 { return shareOfKind(doc.Code, 
 
 func shareOfKind(kind doc.Kind, tokens int, in learned.Input) int64 {
 	in.Lines, in.Tokens = []string{"x"}, []int32{2}
-	p := &chooser{Text: &rank.Text{Doc: &doc.Document{Total: tokens}, Kind: kind}}
-	return p.share(learned.Embedded(len(in.Events) > 0).Rank(&in))
+	c := input{Text: &rank.Text{Doc: &doc.Document{Total: tokens}, Kind: kind}}
+	return c.share(learned.Embedded(len(in.Events) > 0).Rank(&in))
 }
 
 // The threshold on the gain per token, in percent of the text's average, by length of the text.
@@ -50,8 +50,8 @@ func TestWhoseDoubtsBringTheTextBackWhole(t *testing.T) {
 	before := []session.Event{{Kind: session.Say, Text: "look at the retries"}}
 	doubts := func(confidence float64, in learned.Input) bool {
 		in.Lines, in.Tokens = []string{"x"}, []int32{2}
-		p := &chooser{confidence: confidence}
-		return p.doubts(learned.Embedded(len(in.Events) > 0).Rank(&in))
+		c := input{confidence: confidence}
+		return c.doubts(learned.Embedded(len(in.Events) > 0).Rank(&in))
 	}
 	require.True(t, doubts(0.3, learned.Input{}), "a question without a session")
 	require.False(t, doubts(0.45, learned.Input{}))
