@@ -119,9 +119,6 @@ const CodexCode = "exec"
 // CodexWaits is Codex's tool that writes to a command that goes on, or waits for its output.
 const CodexWaits = "write_stdin"
 
-// CodexCode is Codex's tool that runs code, which calls the other tools.
-const CodexCode = "exec"
-
 // calledFromCode reports whether a call was made by code that the model wrote, by the call's id: the model's own calls have
 // another beginning. Which models write code is no matter of their names, and changes with their settings. A call without an
 // id may be one of them.

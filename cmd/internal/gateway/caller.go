@@ -84,7 +84,7 @@ func spelled(raw json.RawMessage) map[string]json.RawMessage {
 	if plain("", raw) {
 		return nil
 	}
-	members, _ := schema.Members(raw) // JSON
+	members, _ := jsonspan.Members(raw) // JSON
 	maps.DeleteFunc(members, plain)
 	return members
 }
