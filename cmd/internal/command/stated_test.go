@@ -25,7 +25,6 @@ func TestStated(t *testing.T) {
 	page = stated.On(t, "docs/TROUBLESHOOTING.md")
 	page.Says("line the exit code is %s.", "Fail", Fail)
 	page.Says("It exits with code %s if a", "Usage", Usage)
-	page = stated.On(t, "docs/GATEWAY.md")
 	page = stated.On(t, "testdata/help.txt")
 	page.Says("The exit status is %s when something", "Fail", Fail)
 	page.Says("exits with %s when it is well", "OK", OK)
