@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -137,4 +138,28 @@ func TestWhatAClientDidNotDeclareIsNotUsed(t *testing.T) {
 		assert.Equal(t, want, answer.Text(), capabilities)
 		assert.Equal(t, want != "", c.asked != "", capabilities)
 	}
+}
+
+// TestTheCatalogIsOnlyRead asks at once, as clients over HTTP do, for a resource that two servers have: the error names both, and
+// what the catalog has stays as it is.
+func TestTheCatalogIsOnlyRead(t *testing.T) {
+	w := overMany(t, Options{})
+	w.mu.Lock()
+	w.offered = &catalog{own: map[string][]string{"note:///1": {"s1", "s2"}}}
+	w.mu.Unlock()
+	const want = "several servers have that resource; ask for one of s1+note:///1, s2+note:///1"
+	var all sync.WaitGroup
+	for range 8 {
+		c := callerIn(t, mcpserver.NewSession(""), "{}")
+		all.Go(func() {
+			for range 10 {
+				_, _, refusal := request{w.Gateway, c, "resources/read", nil}.resolve("note:///1")
+				if assert.NotNil(t, refusal) {
+					assert.Equal(t, want, refusal.Message)
+				}
+			}
+		})
+	}
+	all.Wait()
+	assert.Equal(t, []string{"s1", "s2"}, w.catalog().own["note:///1"])
 }
