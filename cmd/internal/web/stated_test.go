@@ -26,4 +26,7 @@ func TestStated(t *testing.T) {
 	page.Says("A key has %s random bits", "keyLength", bits)
 	page.Says("is believed for %s s", "fresh", fresh/time.Second)
 	page.Says("and for %s s", "MaxLost", MaxLost/time.Second)
+	page.Says("are looked up %s times a second", "maxGuesses", maxGuesses)
+	page.Says("are fetched every %s minutes", "keysFresh", keysFresh/time.Minute)
+	page.Says("at most once in %s s", "keysAgain", keysAgain/time.Second)
 }
