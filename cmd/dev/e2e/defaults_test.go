@@ -245,8 +245,13 @@ func (d byDefault) check(t *testing.T, row string) string {
 	name := d.title + " " + o.Version
 	sameLines(t, name, filepath.Join("testdata", "defaults", d.name+".txt"), o.lines)
 	cells := strings.Split(row, " | ")
-	if len(cells) == 8 && closeTo(o.Prefix, cells[6]) {
+	newest := os.Getenv(newestEnv) != ""
+	if len(cells) == 8 && (newest || closeTo(o.Prefix, cells[6])) {
+		t.Logf("%s: %s, in the table %s", name, o.Prefix, cells[6])
 		o.Prefix = cells[6]
+	}
+	if newest && len(cells) == 8 { // a newer version is no fault
+		o.Version = cells[1]
 	}
 	if *update {
 		return o.row(d, time.Now().UTC().Format(time.DateOnly))
