@@ -83,7 +83,7 @@ func TestCodexAtItsDefaults(t *testing.T) {
 			if direct {
 				assert.Contains(t, state, "Codex: hooks not trusted", "only this run was told to run them")
 			} else {
-				assert.Regexp(t, "Codex: proxy on; no hooks, because its model "+m.Slug+".* calls tools from code", state)
+				assert.Regexp(t, "Codex: proxy on; hooks do nothing with its model "+m.Slug+".*, which calls tools from code", state)
 			}
 			w.ours("init", "codex", "--uninstall")
 			text, err := os.ReadFile(config)

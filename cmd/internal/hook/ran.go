@@ -26,10 +26,9 @@ func (s state) ran(msg message) {
 }
 
 // LastRan returns when a client ran its hook last, by a state directory; zero if it never did.
-func LastRan(dir, client string) time.Time {
-	info, err := os.Lstat(ranFile(dir, client))
-	if err != nil {
-		return time.Time{}
+func LastRan(dir, client string) (at time.Time) {
+	if info, err := os.Lstat(ranFile(dir, client)); err == nil {
+		at = info.ModTime()
 	}
-	return info.ModTime()
+	return at
 }

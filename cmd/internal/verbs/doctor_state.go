@@ -18,35 +18,29 @@ import (
 // showStates prints a line for each client that has our hooks or our proxy: whether they work, and when hooks last cut something.
 func showStates(ctx context.Context, p command.Process) {
 	dir, _ := files.StateDir(p.Lookup) // without one nothing was noted
-	last := map[string]time.Time{}
-	for _, n := range hook.LatestNotes(dir) {
-		if !n.Back {
-			last[n.Client] = n.Time
-		}
-	}
-	var order []string
-	all := map[string]*clientState{}
-	of := func(client string) *clientState {
-		if all[client] == nil {
-			all[client], order = &clientState{last: last[client]}, append(order, client)
-		}
-		return all[client]
-	}
+	states := map[string]*clientState{}
 	for _, h := range initcmd.AllHooked(p) {
-		if s := of(h.Client); s.hooks == nil {
-			s.hooks = &h
-			s.missed = missed(ctx, p, h, hook.LastRan(dir, h.Client))
+		if states[h.Client] == nil {
+			states[h.Client] = &clientState{hooks: &h, missed: missed(ctx, p, h, hook.LastRan(dir, h.Client))}
 		}
 	}
 	for _, c := range initcmd.AllProxied(p) {
-		of(c.Client).proxied = true
+		if states[c.Client] == nil {
+			states[c.Client] = &clientState{}
+		}
+		states[c.Client].proxied = true
 	}
-	for _, client := range order {
-		s := all[client]
-		s.model, _ = setup.Home{Lookup: p.Lookup}.Model(ctx, agent.Named(client), p.Env) // not known: nothing is said about it
-		_, _ = fmt.Fprintf(p.Stdout, "%s: %s\n", agent.Named(client).Title, s.say(p, time.Now()))
+	for _, n := range hook.LatestNotes(dir) {
+		if s := states[n.Client]; s != nil && !n.Back {
+			s.last = n.Time
+		}
 	}
-	if len(order) == 0 {
+	for _, c := range agent.With(func(c *agent.Client) bool { return states[c.Name] != nil }) {
+		s := states[c.Name]
+		s.model, _ = setup.Home{Lookup: p.Lookup}.Model(ctx, c, p.Env) // not known: nothing is said about it
+		_, _ = fmt.Fprintf(p.Stdout, "%s: %s\n", c.Title, s.say(p, time.Now()))
+	}
+	if len(states) == 0 {
 		_, _ = fmt.Fprintln(p.Stdout, "No client has hooks: \"mcp-pruner init\" sets them up.")
 	}
 	_, _ = fmt.Fprintln(p.Stdout)
@@ -63,17 +57,15 @@ type clientState struct {
 
 // say returns the state in words.
 func (s clientState) say(p command.Process, now time.Time) string {
-	code := s.model != nil && s.model.FromCode
 	v, set := p.Lookup("MCP_PRUNER_HOOK")
+	code := s.model != nil && s.model.FromCode
 	switch {
-	case s.hooks == nil && code:
-		return fmt.Sprintf("proxy on; no hooks, because its model %s calls tools from code", s.model)
+	case s.proxied && code:
+		return fmt.Sprintf("proxy on; hooks do nothing with its model %s, which calls tools from code", s.model)
 	case s.hooks == nil:
 		return "proxy on, no hooks"
 	case set && v == "off":
 		return s.lastCut("hooks off here (MCP_PRUNER_HOOK=off)", now)
-	case code && s.proxied:
-		return fmt.Sprintf("proxy on; hooks do nothing with its model %s, which calls tools from code", s.model)
 	case code:
 		return fmt.Sprintf("hooks do nothing with its model %s, which calls tools from code: \"mcp-pruner init %s\" sets up the proxy", s.model, s.hooks.Client)
 	case s.hooks.Untrusted:
@@ -97,17 +89,14 @@ func missed(ctx context.Context, p command.Process, h initcmd.Hooked, since time
 	}
 	folders, _ := setup.Home{Lookup: p.Lookup}.Transcripts(agent.Named(h.Client)) // none after an error
 	all, code := sessions.LongSince(ctx, folders, since)
-	text := fmt.Sprintf("%d sessions since, none reached the hook", all)
+	why := "it is not trusted, the client reads another settings file, or its hooks are switched off"
 	switch {
 	case all == 0:
 		return ""
-	case all == 1:
-		text = "1 session since did not reach the hook"
+	case all == code:
+		why = "their models called tools from code"
 	}
-	if all == code {
-		return text + ": their models called tools from code"
-	}
-	return text + ": it is not trusted, the client reads another settings file, or its hooks are switched off"
+	return fmt.Sprintf("sessions since (%d), none reached the hook: %s", all, why)
 }
 
 // lastCut adds to a state when hooks last cut something.

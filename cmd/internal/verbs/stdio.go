@@ -55,7 +55,8 @@ docs/CONFIG.md describes them.`,
 	c.Flags().BoolVarP(&showVersion, "version", "v", false, "print the version")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if showVersion {
-			return printVersion(p)
+			_, err := fmt.Fprintln(p.Stdout, versionLine())
+			return err
 		}
 		if command.IsTerminal(p.Stdin) && command.IsTerminal(p.Stderr) { // a person is there; a log that goes elsewhere stays JSON lines
 			fmt.Fprintln(p.Stderr, "mcp-pruner waits for an MCP client on standard input. Ctrl+C ends it; mcp-pruner --help lists the commands.")

@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"fmt"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -33,11 +32,6 @@ func buildVersion() string {
 		return Release
 	}
 	return Release + "+" + revision[:12]
-}
-
-func printVersion(p command.Process) error {
-	_, err := fmt.Fprintln(p.Stdout, versionLine())
-	return err
 }
 
 // versionLine is what the program says of its version.

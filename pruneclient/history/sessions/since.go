@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -11,19 +10,20 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-const (
-	newestFiles = 20    // that LongSince reads
-	longResult  = 4_000 // bytes
-)
+// longResult is a size in bytes. Plugins of clients tell a hook nothing of short ones.
+const longResult = 4_000
 
 // LongSince counts the sessions in folders that began after a time and have a long result of a tool that reads, searches or runs commands:
-// all, and those in which such tools were called from code alone. It reads the newest transcripts, and stops with ctx.
+// all, and those in which such tools were called from code alone. It stops with ctx.
 func LongSince(ctx context.Context, folders []string, since time.Time) (all, code int) {
+	files, _ := Files(folders) // none after an error
 	seen := map[string]bool{}
-	for _, path := range changedSince(folders, since) {
+	for _, path := range slices.Backward(files) {
+		if info, err := os.Stat(path); err != nil || !info.ModTime().After(since) {
+			continue
+		}
 		_ = ReadFile(ctx, path, func(s Session) error { // what cannot be read is not counted
-			direct, coded := s.longResults()
-			if (direct || coded) && s.Begun.After(since) && !seen[s.ID] {
+			if direct, coded := s.longResults(); (direct || coded) && s.Begun.After(since) && !seen[s.ID] {
 				seen[s.ID] = true
 				all++
 				if !direct {
@@ -34,19 +34,6 @@ func LongSince(ctx context.Context, folders []string, since time.Time) (all, cod
 		})
 	}
 	return all, code
-}
-
-// changedSince returns the transcripts that changed after a time, the latest first.
-func changedSince(folders []string, since time.Time) []string {
-	files, _ := Files(folders) // none after an error
-	changed := map[string]time.Time{}
-	for _, path := range files {
-		if info, err := os.Stat(path); err == nil && info.ModTime().After(since) {
-			changed[path] = info.ModTime()
-		}
-	}
-	paths := slices.SortedFunc(maps.Keys(changed), func(a, b string) int { return changed[b].Compare(changed[a]) })
-	return paths[:min(len(paths), newestFiles)]
 }
 
 // longResults reports whether the model itself, and whether its code, called tools with long results.

@@ -117,18 +117,13 @@ func AllProxied(p command.Process) (found []Proxied) {
 			if piece.kind == proxy && unreadable(piece.file) == nil && piece.installed() {
 				c := agent.Named(client)
 				starts := len(c.Proxy.Start) > 0 && h.Trusts(c, c.Proxy.Start[0], h.startEntry)
-				found = append(found, Proxied{client, piece.file.Path, piece.where(), starts})
+				at := proxyURL
+				if text, err := piece.file.Read(); err == nil && piece.address != nil {
+					at = piece.address(text)
+				}
+				found = append(found, Proxied{client, piece.file.Path, at, starts})
 			}
 		}
 	}
 	return found
-}
-
-// where returns the address at which the client reaches the proxy, of a piece that is installed.
-func (p piece) where() string {
-	text, err := p.file.Read()
-	if err != nil || p.address == nil || !p.present(text) {
-		return proxyURL
-	}
-	return p.address(text)
 }
