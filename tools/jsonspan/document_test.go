@@ -77,3 +77,32 @@ func TestTextsThatAreNoUnicodeStayExact(t *testing.T) {
 		}
 	}
 }
+
+// Values are found wherever encoding/json finds some, and only there.
+func TestValuesAgreeWithEncodingJSON(t *testing.T) {
+	for _, text := range []string{
+		`{}`, `[]`, `{"a":1}`, "[1,\t-2.5e+3,\r\ntrue,false,null]", `{"a":{"b":[{"c":"d"}]}}`, `["\"","\\"]`, `[[[[]]]]`,
+		`{`, `[`, `{"a"}`, `{"a":}`, `{a:1}`, `{"a":1,}`, `[1,]`, `[,1]`, `[1 2]`, `["a]`, "[\"a\nb\"]", `{]`, `[}`, `[nul]`, `[--1]`, `[01]`, "[\"a\tb\"]", `["\x"]`, `{"a":1]`, `{1:2}`,
+	} {
+		root := false
+		for _, v := range Find([]byte(text)) {
+			root = root || v.Start == 0 && int(v.End) == len(text)
+		}
+		assert.Equal(t, json.Valid([]byte(text)), root, text)
+	}
+}
+
+// Long and deep texts with mistakes take linear time and no stack.
+func TestMistakesAreBounded(t *testing.T) {
+	const n = 1 << 19
+	for _, text := range []string{
+		strings.Repeat("[", n), strings.Repeat("{", n), strings.Repeat(`{"a":`, n), strings.Repeat(`[{"a":"`, n), strings.Repeat("[1,", n),
+		strings.Repeat("[", n) + strings.Repeat("]", n-1),
+	} {
+		Find([]byte(text))
+	}
+	deep := strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth)
+	require.Len(t, Find([]byte(deep)), MaxDepth)
+	require.Len(t, Find([]byte("["+deep+"]")), MaxDepth, "the outermost one is skipped")
+	require.Nil(t, Find([]byte("["+strings.Repeat("1,", 2<<20)+"1]")), "too many values")
+}

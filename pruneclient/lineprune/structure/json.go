@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // jsonShare is the fraction of a text, in percent, that its JSON must take up.
@@ -15,7 +16,7 @@ func jsonData(d *doc.Document, text string) *Data {
 	if strings.ContainsAny(text, "\x1b\r") { // the lines are without both
 		text = strings.Join(d.Lines, "\n")
 	}
-	values := jsonValues(text)
+	values := jsonspan.Find([]byte(text))
 	size := 0
 	for _, v := range values {
 		if v.Parent < 0 {
@@ -52,7 +53,7 @@ func lineStarts(d *doc.Document) []int32 {
 type jsonBuilder struct {
 	data   *Data
 	text   string
-	values []jsonValue
+	values []jsonspan.Value
 	starts []int32 // per line
 
 	partOf  []int32 // per value, its part; that of its container if it lies on one line
@@ -99,7 +100,7 @@ func (b *jsonBuilder) records() []bool {
 	roots := make([]bool, len(b.values))
 	n := 0
 	for i, v := range b.values {
-		if roots[i] = v.Parent < 0 && v.Kind == jsonObject; roots[i] {
+		if roots[i] = v.Parent < 0 && v.Kind == jsonspan.Object; roots[i] {
 			n++
 		}
 	}
@@ -112,8 +113,8 @@ func (b *jsonBuilder) records() []bool {
 // add makes a part of value i, which spans lines first..last.
 func (b *jsonBuilder) add(i, first, last int, isRecord bool) {
 	v := b.values[i]
-	part := Part{Start: first, End: last + 1, Parent: b.partOf[i], Record: isRecord, Array: v.Kind == jsonArray, Stays: []int{first, last}}
-	part.item = v.Parent >= 0 && b.values[v.Parent].Kind == jsonArray
+	part := Part{Start: first, End: last + 1, Parent: b.partOf[i], Record: isRecord, Array: v.Kind == jsonspan.Array, Stays: []int{first, last}}
+	part.item = v.Parent >= 0 && b.values[v.Parent].Kind == jsonspan.Array
 	if part.Parent < 0 && first > 0 && strings.TrimSpace(b.lineText(first-1)) != "" {
 		part.Stays = append(part.Stays, first-1) // says what the JSON is
 	}
@@ -125,7 +126,7 @@ func (b *jsonBuilder) add(i, first, last int, isRecord bool) {
 }
 
 // isField reports whether a value is a scalar or a text of an object, and its key names records.
-func (b *jsonBuilder) isField(v jsonValue) bool {
+func (b *jsonBuilder) isField(v jsonspan.Value) bool {
 	if v.Holds() || v.Member == v.Start || b.partOf[v.Parent] < 0 || v.End-v.Start > longestField {
 		return false
 	}

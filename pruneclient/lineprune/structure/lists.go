@@ -1,5 +1,7 @@
 package structure
 
+import "github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
+
 // Span is a range of bytes, End excluded.
 type Span struct{ Start, End int }
 
@@ -25,7 +27,7 @@ func Records(text string) []Span {
 // as the services of a compose file. If there is none, arrays of at least two other values count. What is
 // nested in a record belongs to the record.
 func jsonLists(text string) []jsonList {
-	values := jsonValues(text)
+	values := jsonspan.Find([]byte(text))
 	var out []jsonList
 	last := int32(-1) // the container of the last list
 	for i, isRecord := range areRecords(values) {
@@ -35,7 +37,7 @@ func jsonLists(text string) []jsonList {
 		v := values[i]
 		if v.Parent != last {
 			list := values[v.Parent]
-			out, last = append(out, jsonList{Span: Span{int(list.Start), int(list.End)}, Keyed: list.Kind == jsonObject}), v.Parent
+			out, last = append(out, jsonList{Span: Span{int(list.Start), int(list.End)}, Keyed: list.Kind == jsonspan.Object}), v.Parent
 		}
 		l := &out[len(out)-1]
 		l.Records = append(l.Records, Span{int(v.Member), int(v.End)})
@@ -45,7 +47,7 @@ func jsonLists(text string) []jsonList {
 
 // areRecords reports for every value of a text whether it is a record, that is, in a list in the sense of
 // [jsonLists].
-func areRecords(values []jsonValue) []bool {
+func areRecords(values []jsonspan.Value) []bool {
 	contents := contentsOf(values)
 	record, found := recordsIn(values, contents, content.isList)
 	if !found {
@@ -56,12 +58,12 @@ func areRecords(values []jsonValue) []bool {
 
 // content sums up the children of a container.
 type content struct {
-	kind                     jsonKind
+	kind                     jsonspan.Kind
 	all, objects, containers int
 	size, largest            int32 // bytes of the container and of its largest child
 }
 
-func contentsOf(values []jsonValue) []content {
+func contentsOf(values []jsonspan.Value) []content {
 	contents := make([]content, len(values))
 	for i, v := range values {
 		contents[i].kind, contents[i].size = v.Kind, v.End-v.Start
@@ -74,7 +76,7 @@ func contentsOf(values []jsonValue) []content {
 		if v.Holds() {
 			c.containers++
 		}
-		if v.Kind == jsonObject {
+		if v.Kind == jsonspan.Object {
 			c.objects++
 		}
 	}
@@ -84,17 +86,17 @@ func contentsOf(values []jsonValue) []content {
 // isList reports whether a container holds records. An object of which one member has more than half is no
 // list of similar things.
 func (c content) isList() bool {
-	if c.kind == jsonObject {
+	if c.kind == jsonspan.Object {
 		return c.all >= 3 && c.objects == c.all && c.largest <= c.size/2
 	}
-	return c.kind == jsonArray && c.all >= 2 && c.containers == c.all
+	return c.kind == jsonspan.Array && c.all >= 2 && c.containers == c.all
 }
 
-func (c content) isArray() bool { return c.kind == jsonArray && c.all >= 2 }
+func (c content) isArray() bool { return c.kind == jsonspan.Array && c.all >= 2 }
 
 // recordsIn marks the values whose container is a list that is in no other list. found reports whether there
 // are any.
-func recordsIn(values []jsonValue, contents []content, isList func(content) bool) (record []bool, found bool) {
+func recordsIn(values []jsonspan.Value, contents []content, isList func(content) bool) (record []bool, found bool) {
 	record = make([]bool, len(values))
 	const none, list, part = 0, 1, 2 // part: a record, or in one
 	role := make([]uint8, len(values))
