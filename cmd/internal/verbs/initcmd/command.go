@@ -141,7 +141,7 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 // warnOfNpx says that this program may vanish, if it may.
 func (h home) warnOfNpx(w io.Writer) {
 	if command.InNpxCache(h.path, h.system) {
-		fmt.Fprintf(w, "%s is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n", h.path)
+		fmt.Fprintf(w, "%s is in npx's cache, which npx may empty. To keep it, give npm install --global the package that npx was given, then init once more.\n", h.path)
 	}
 }
 

@@ -159,7 +159,7 @@ func TestNpxCacheIsNoPlaceToStay(t *testing.T) {
 
 	var out bytes.Buffer
 	home{path: filepath.Join(bin, "mcp-pruner"), system: "linux"}.warnOfNpx(&out)
-	require.Contains(t, out.String(), "is in npx's cache, which npx may empty. To keep it: npm install --global mcp-pruner, then init once more.\n")
+	require.Contains(t, out.String(), "is in npx's cache, which npx may empty. To keep it, give npm install --global the package that npx was given, then init once more.\n")
 }
 
 // A command that the user wrote, or that PATH finds, stays.
