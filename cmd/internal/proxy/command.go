@@ -178,7 +178,7 @@ func run(ctx context.Context, p command.Process, o Options, idle time.Duration) 
 	ctx, stop := handler.endIdle(ctx, idle)
 	defer stop()
 	handler.stop = stop
-	graceful, err := serve(ctx, p.Hurry, l, handler, o.Door.Drain)
+	graceful, err := serve(ctx, p.Hurry, l, handler, o.Door.FinishWithin())
 	end()
 	logs.Emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{"graceful": graceful, "duration_ms": time.Since(started).Milliseconds()}))
 	return err

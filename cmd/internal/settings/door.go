@@ -18,7 +18,18 @@ type Door struct {
 	APIKeys   bool   // keys of "mcp-pruner keys" are accepted
 	OIDC      OIDC
 
-	Drain time.Duration // for requests in progress when the program ends
+	Drain time.Duration // for requests in progress when the program ends, if others than this machine reach it
+}
+
+// FinishHere is how long requests in progress may go on where only this machine reaches the program: its user waits for its end.
+const FinishHere = 2 * time.Second
+
+// FinishWithin returns how long requests in progress may go on after the signal that ends the program.
+func (d Door) FinishWithin() time.Duration {
+	if d.Access.Beyond() {
+		return d.Drain
+	}
+	return FinishHere
 }
 
 // OIDC says which tokens of an OpenID provider are accepted. Without an issuer none is.
@@ -98,7 +109,7 @@ func oidcRows() []Row {
 				return v != ""
 			}},
 		{Name: "MCP_PRUNER_DRAIN_S", For: doors, Default: "30", Allowed: "an integer from 1 to 3600",
-			Meaning: "Seconds for which requests in progress may go on after SIGTERM; a second signal ends them.",
+			Meaning: "Seconds for which requests in progress may go on after SIGTERM where others than this machine reach the server; on loopback it is 2. A second signal ends them.",
 			Take:    seconds(1, 3600, func(s *Settings) *time.Duration { return &s.Drain })},
 	}
 }

@@ -2,6 +2,7 @@ package settings_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,6 +53,21 @@ func TestWhatAnAddressNeeds(t *testing.T) {
 			}
 			assert.ErrorContains(t, err, c.want, "%s, %d", what, program)
 		}
+	}
+}
+
+// Where only this machine reaches a server, its user waits for its end after Ctrl-C, and the drain of a team's server does not hold.
+func TestOnlyATeamsServerDrains(t *testing.T) {
+	for _, program := range []settings.Program{settings.HTTP, settings.Pruner, settings.Proxy} {
+		env := map[string]string{"MCP_PRUNER_DRAIN_S": "40", "MCP_PRUNER_AUTH": "keys"}
+		lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+		s, _, err := settings.Load(program, nil, lookup)
+		require.NoError(t, err)
+		assert.Equal(t, settings.FinishHere, s.FinishWithin())
+		env["MCP_PRUNER_BEHIND_PROXY"] = "10.0.0.0/8"
+		s, _, err = settings.Load(program, nil, lookup)
+		require.NoError(t, err)
+		assert.Equal(t, 40*time.Second, s.FinishWithin())
 	}
 }
 

@@ -170,7 +170,7 @@ func (o overHTTP) hasShell(c settings.Settings) bool {
 
 func (o overHTTP) handler(c settings.Settings, env []string, logs *fsm.EventLog, tools *offered, gate *web.Gate) (h *httpserver.Handler, closing func(), err error) {
 	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
-	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Gate: gate, Access: c.Access, FinishWithin: c.Drain}
+	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Gate: gate, Access: c.Access, FinishWithin: c.FinishWithin()}
 	closing = func() {}
 	shared, err := assemble.OpenReplicas(c)
 	if err != nil {
