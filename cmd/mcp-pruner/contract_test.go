@@ -166,6 +166,7 @@ func TestHelpAndUsage(t *testing.T) {
 		"replay --html - --json sessions.jsonl", "replay --explain x --json sessions.jsonl", "replay --policy x", "recover prn_3ddf8b97 --lines x",
 		"recover prn_3ddf8b97 --pattern (", "init vi", "init claude --show --uninstall", "hook vi", "gateway init vi", "proxy --port x", "proxy --upstream x",
 		"proxy --policy x", "trace list --json --csv trace.jsonl", "prune --batch a.go", "fsm --machine x", "doctor --port 0",
+		"gateway --port 8010 servers.json", "gateway --host 127.0.0.1 servers.json", "gateway --report --root . servers.json",
 	} {
 		usage(line)
 	}

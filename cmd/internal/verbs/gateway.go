@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -85,7 +86,10 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			list = list || !wrap && len(args) == 2 // "gateway list CONFIG"
 			path := args[len(args)-1]
+			given := settings.Given(c.Flags(), settings.HTTP)
 			switch {
+			case len(given) > 0 && !overHTTP:
+				return command.Usagef("--%s is for a server over HTTP; add --http", slices.Min(slices.Collect(maps.Keys(given))))
 			case wrap && (overHTTP || list || report || f.mapFile != "" || f.tokens != ""):
 				return command.Usagef("--wrap serves one server over stdio; leave the other flags out")
 			case pruneOver != 0 && !wrap:
@@ -103,7 +107,7 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 			case report:
 				return f.report(c.Context(), p, path, asJSON)
 			case overHTTP:
-				return f.serve(c.Context(), p, path, settings.Given(c.Flags(), settings.HTTP))
+				return f.serve(c.Context(), p, path, given)
 			}
 			return f.serve(c.Context(), p, path, nil)
 		},
