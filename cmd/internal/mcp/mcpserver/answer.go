@@ -79,9 +79,7 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	if why := s.await(ctx, p); why != "" {
 		return s.Refuse(ctx, session, m, &Refusal{mcp.INTERNAL_ERROR, why, nil})
 	}
-	if s.Changes() { // a tool of another server: that server judges a call without arguments
-		p.argumentsOrNone()
-	}
+	p.argumentsOrNone()
 	a := s.asked(session, m, p)
 	free := s.acquire(ctx, session, a)
 	caller := callerOf(session, m)

@@ -99,12 +99,16 @@ func TestTheListIsTheClients(t *testing.T) {
 	assert.Contains(t, answer(t, s, two, askCall), "invalid_enum_value")
 }
 
-// MCP makes arguments optional. Whether an upstream's tool accepts their absence is for the upstream to
-// decide.
+// MCP makes arguments optional, and some clients write null for none. What a tool of ours or another server's makes of that, it says.
 func TestACallWithoutArguments(t *testing.T) {
-	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`
 	noop := asking(func(context.Context) error { return nil })
-	assert.Contains(t, answer(t, serverOf(func(string) []tools.Tool { return []tools.Tool{noop} }), new(Session), line), "slept")
-	line = strings.ReplaceAll(line, `"ask"`, `"nap"`)
-	assert.Contains(t, answer(t, newTestServer(Config{}), new(Session), line), "invalid_type")
+	upstream := serverOf(func(string) []tools.Tool { return []tools.Tool{noop} })
+	for _, arguments := range []string{``, `,"arguments":null`, `,"arguments":{}`} {
+		line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"` + arguments + `}}`
+		assert.Contains(t, answer(t, upstream, new(Session), line), "slept", arguments)
+		line = strings.ReplaceAll(line, `"ask"`, `"nap"`)
+		assert.Contains(t, answer(t, newTestServer(Config{}), new(Session), line), "slept", arguments)
+		line = strings.ReplaceAll(line, `null`, `[]`)
+		assert.Equal(t, strings.Contains(arguments, "null"), strings.Contains(answer(t, newTestServer(Config{}), new(Session), line), "invalid_type"))
+	}
 }

@@ -103,9 +103,9 @@ func (p params) name() (string, bool) {
 	return name, ok
 }
 
-// argumentsOrNone adds an empty arguments object to a call without arguments.
+// argumentsOrNone adds an empty arguments object to a call without arguments. Some clients write null for none.
 func (p params) argumentsOrNone() {
-	if _, given := p.object["arguments"]; !given && p.object != nil {
+	if p.object["arguments"] == nil && p.object != nil {
 		p.object["arguments"] = map[string]any{}
 	}
 }

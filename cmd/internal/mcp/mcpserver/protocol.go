@@ -63,11 +63,8 @@ func encodeList(id json.RawMessage, list toolList) []byte {
 // reduced returns the part of the params of initialize that mcp-go needs. It leaves out the rest, so that
 // an unusual capability cannot make the handshake fail.
 func reduced(p params) json.RawMessage {
-	version, _ := p.object["protocolVersion"].(string)
-	if !slices.Contains(Versions, version) {
-		version = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	}
-	kept := map[string]any{"protocolVersion": version, "capabilities": struct{}{}}
+	asked, _ := p.object["protocolVersion"].(string)
+	kept := map[string]any{"protocolVersion": agreed(asked), "capabilities": struct{}{}}
 	raw, err := json.Marshal(kept)
 	if err != nil { // a string always marshals
 		panic(err)

@@ -38,6 +38,17 @@ func introduction(client string) string {
 	return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"` + client + `","version":"1"}}}`
 }
 
+// A client closes the connection if the answer names a version that it does not know. It knows none after its own.
+func TestTheVersionIsNeverNewerThanAsked(t *testing.T) {
+	for asked, want := range map[string]string{
+		"2024-10-07": "2024-11-05", "2024-11-05": "2024-11-05", "2025-03-26": "2024-11-05", "2025-06-18": "2025-06-18",
+		"2025-11-25": "2025-11-25", "2026-01-01": "2025-11-25", "2026-07-28": "2025-11-25", "2027-01-01": "2025-11-25", "draft": "2025-11-25",
+	} {
+		line := strings.Replace(introduction("x"), "2025-06-18", asked, 1)
+		assert.Contains(t, answer(t, newTestServer(Config{}), new(Session), line), `"protocolVersion":"`+want+`"`, asked)
+	}
+}
+
 // Clients that show their model only structuredContent get none. In every shape, the text is in the field
 // that the client shows, and the metadata is in _meta.
 func TestResultShapes(t *testing.T) {
