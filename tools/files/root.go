@@ -42,9 +42,9 @@ func (r *Root) Given() string { return r.given }
 // Real returns the path with symbolic links resolved.
 func (r *Root) Real() string { return r.real }
 
-// Within resolves a path as text, without looking at the disk. p is relative to dir, which is relative to the root;
-// the result is a cleaned path relative to the root. It fails if the cleaned path is not below the root in either of
-// its spellings. The path before cleaning may leave the root and return.
+// Within resolves a path. p is relative to dir, which is relative to the root; the result is a cleaned path relative to the
+// root. It fails if the cleaned path is not below the root. The path before cleaning may leave the root and return. It looks at
+// the disk only for an absolute path that begins with neither spelling of the root.
 func (r *Root) Within(dir, p string) (string, bool) {
 	for _, from := range []string{r.given, r.real} {
 		path := filepath.Clean(p)
@@ -56,6 +56,27 @@ func (r *Root) Within(dir, p string) (string, bool) {
 				return rel, true
 			}
 		}
+	}
+	if filepath.IsAbs(p) {
+		return r.linked(filepath.Clean(p))
+	}
+	return "", false
+}
+
+// linked resolves a path that names the root by a link: on macOS /tmp is /private/tmp, and a client may say either of the root
+// that the other names. The path is below the root if one of the folders above it is the root itself.
+func (r *Root) linked(path string) (string, bool) {
+	root, err := os.Stat(r.real)
+	if err != nil {
+		return "", false
+	}
+	at := path
+	for range maxLinks {
+		if info, err := os.Stat(at); err == nil && os.SameFile(root, info) {
+			rel, err := filepath.Rel(at, path)
+			return rel, err == nil
+		}
+		at = filepath.Dir(at)
 	}
 	return "", false
 }
