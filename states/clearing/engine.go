@@ -197,6 +197,7 @@ type walk struct {
 	cleared map[int]bool          // indices of results that were cleared after they had been sent
 	edited  map[string]bool       // files that were edited since then
 	ids     map[string]bool       // of the results that stubs stand for so far
+	returns map[string]int        // how often a text was brought back after it had been cleared, by id or lines of a file
 	before  int                   // tokens of the prompt before the last one, as it was sent
 	cold    int                   // tokens of the prompt that the cache has, if decide has found less than all that was sent; -1: it has not
 	binds   bool                  // the model's thinking is bound to what stands before it
@@ -218,7 +219,7 @@ type walk struct {
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
 		session: contextgc.NewPlanner(e.Policy), cold: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool),
-		cleared: make(map[int]bool), ids: make(map[string]bool), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
+		cleared: make(map[int]bool), ids: make(map[string]bool), returns: make(map[string]int), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
@@ -331,8 +332,9 @@ func (w *walk) add(r *wire.Result) {
 	item.Tokens = w.size(r, item.Tokens)
 	item.Pinned = r.Fixed || w.bound(r) || !leads(w.reach, r, w.calls[r.Index]) || w.refers(r) || w.isPinned(r.Key)
 	add := w.session.Add
-	if !r.Arguments && w.broughtBack(r, item) {
-		add = w.session.AddAgain
+	if text := w.broughtBack(r, item); !r.Arguments && text != "" {
+		add, item.Again = w.session.AddAgain, w.returns[text]
+		w.returns[text]++
 	}
 	if item.Kind == contextgc.KindFile {
 		w.files[item.Path] = r.Index
@@ -342,15 +344,18 @@ func (w *walk) add(r *wire.Result) {
 	w.items = append(w.items, r.Index)
 }
 
-// broughtBack reports whether the model asked for a result because another one had been cleared: by its id, or by reading the
-// same lines of the file again, unless the file was edited since then.
-func (w *walk) broughtBack(r *wire.Result, item contextgc.Item) bool {
-	call := w.calls[r.Index]
-	if slices.ContainsFunc(w.named(r), func(id string) bool { return w.ids[id] }) {
-		return true
+// broughtBack returns a name of the text that a result is if the model asked for it because it had been cleared: by its id, or by
+// reading the same lines of the file again, unless the file was edited since then; "" for any other result.
+func (w *walk) broughtBack(r *wire.Result, item contextgc.Item) string {
+	call, ids := w.calls[r.Index], w.named(r)
+	if i := slices.IndexFunc(ids, func(id string) bool { return w.ids[id] }); i >= 0 {
+		return ids[i]
 	}
 	before, read := w.files[item.Path]
-	return read && w.cleared[before] && !w.edited[item.Path] && w.calls[before].Offset == call.Offset && w.calls[before].Limit == call.Limit
+	if read && w.cleared[before] && !w.edited[item.Path] && w.calls[before].Offset == call.Offset && w.calls[before].Limit == call.Limit {
+		return fmt.Sprintf("%s:%d:%d", item.Path, call.Offset, call.Limit)
+	}
+	return ""
 }
 
 // named returns the ids of originals that a call names.

@@ -16,7 +16,7 @@ type Item struct {
 	Path    string // file it shows or wrote, "" if none
 	Pinned  bool
 	Cleared bool // it is already replaced by its stub
-	Again   bool // the model asked for it after it had been cleared
+	Again   int  // how often the model asked for it after it had been cleared
 }
 
 // freed returns the tokens that the prompt lacks once an item is cleared.
@@ -55,7 +55,7 @@ type Policy struct {
 	KeepLast  int // number of latest items that are never cleared
 	MinCalls  int // calls that must have included an item
 	YoungFor  int // calls during which the latest result of a file is kept
-	AgainFor  int // the same for what the model asked for after it had been cleared
+	AgainFor  int // the same for what the model asked for after it had been cleared; twice as many each further time
 	EditedFor int // calls during which the latest result of a file is kept after the file was edited
 	MinTokens int // smaller items are never cleared
 
@@ -140,13 +140,22 @@ func (p Policy) may(w Window) []int {
 		edit, edited := w.Edited[item.Path]
 		switch {
 		case item.Pinned, item.Cleared, item.Tokens < p.MinTokens, age < p.MinCalls:
-		case item.Again && age < p.AgainFor, shown && age < p.YoungFor:
+		case age < p.againFor(item), shown && age < p.YoungFor:
 		case shown && edited && w.Call-edit <= p.EditedFor:
 		default:
 			all = append(all, i)
 		}
 	}
 	return all
+}
+
+// againFor returns the calls during which an item stays that the model asked for after it had been cleared. They double with each
+// return, so that a text which is in use is not cleared and fetched in turns.
+func (p Policy) againFor(item Item) int {
+	if item.Again == 0 {
+		return 0
+	}
+	return p.AgainFor << min(item.Again-1, 16)
 }
 
 // clearingBatch is a growing set of items to clear, from the last one to the first.

@@ -114,6 +114,13 @@ func TestWhatStays(t *testing.T) {
 		again.Call(nil, again.Sent())
 	}
 	assert.False(t, clears(again, 30), "the model has just asked for it again")
+	for returns := range 4 {
+		item := Item{Kind: KindFile, Tokens: 4000, Path: "x.go", Again: returns}
+		stays := 0
+		for ; len(DefaultPolicy().may(Window{Items: []Item{item, {Path: "x.go"}, {}, {}}, Call: stays})) == 0; stays++ {
+		}
+		assert.Equal(t, []int{2, 4, 8, 16}[returns], stays, "a text that is used again and again is not cleared in between")
+	}
 	pinned := NewPlanner(DefaultPolicy())
 	pinned.Add(Item{Tokens: 9000, Stub: 25, Pinned: true})
 	for range 5 {

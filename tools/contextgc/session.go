@@ -136,7 +136,8 @@ func (s *Planner) Needed(items ...int) {
 func (s *Planner) AddAgain(item Item) int {
 	s.charge()
 	s.bill.Reread += float64(item.Tokens) * s.Prices.Write
-	item.Cleared, item.Again = false, true
+	item.Cleared = false
+	item.Again++
 	whole := s.whole
 	number := s.Add(item)
 	s.parts[s.items[number]].whole, s.whole = 0, whole
