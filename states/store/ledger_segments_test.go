@@ -93,6 +93,7 @@ func (w *ledgerTest) search() {
 		{contextgc.Query{Text: "über server"}, []string{later, old}},
 		{contextgc.Query{Text: "SERVER_NAME"}, []string{late}},
 		{contextgc.Query{Text: `"server" OR (`}, []string{}},
+		{contextgc.Query{Text: `()`}, []string{}},
 		{contextgc.Query{Tags: []string{"x", "y"}}, []string{old}},
 		{contextgc.Query{Path: "a.go", Type: contextgc.Code}, []string{old}},
 		{contextgc.Query{Tier: contextgc.Stashed, Task: "t"}, []string{late}},

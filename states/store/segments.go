@@ -103,6 +103,9 @@ func (l *Ledger) Search(ctx context.Context, query contextgc.Query) (hits []cont
 	if query.Limit <= 0 {
 		query.Limit = 20
 	}
+	if query.Text != "" && len(query.Words()) == 0 { // such as "()": no text has words that are none
+		return nil, 0, nil
+	}
 	err = l.read(ctx, func(ctx context.Context, q querier) error {
 		c := where(ctx, q, query)
 		if _, err := first(ctx, q, []any{&total}, `SELECT COUNT(*) FROM mcp_pruner.segments s WHERE `+c.String(), c.values...); err != nil {
