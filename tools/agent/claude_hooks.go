@@ -9,14 +9,16 @@ import (
 	"sync"
 )
 
+// claudeTimeout is the number of seconds that Claude Code waits for a hook, in its settings and in the plugin.
+const claudeTimeout = 5
+
 // claudeHooks: a PostToolUse hook replaces a result by updatedToolOutput, in the tool's own shape. A failed command triggers
 // PostToolUseFailure instead, which cannot replace anything.
 var claudeHooks = Hooks{
 	Events: []Event{
-		{Name: "PostToolUse", Matcher: "Bash|PowerShell|Read|Grep|mcp__.*", Was: "Bash|Read|Grep|mcp__.*", Timeout: 5},
-		{Name: "PostToolUseFailure", Matcher: "Bash|PowerShell", Was: "Bash", Timeout: 5},
-		{Name: "PreCompact", Timeout: 5}, {Name: "SessionStart", Matcher: "startup|resume|clear|compact", Was: "compact", Timeout: 5},
-		{Name: "Stop", Timeout: 5},
+		{Name: "PostToolUse", Matcher: "Bash|Read|Grep|mcp__.*", Timeout: claudeTimeout}, {Name: "PostToolUseFailure", Matcher: "Bash", Timeout: claudeTimeout},
+		{Name: "PreCompact", Timeout: claudeTimeout}, {Name: "SessionStart", Matcher: "startup|resume|clear|compact", Was: "compact", Timeout: claudeTimeout},
+		{Name: "Stop", Timeout: claudeTimeout},
 	},
 	Enabled: []string{"enabledPlugins", "mcp-pruner@mcp-pruner"},
 	Others:  []string{"mcp__*"},
