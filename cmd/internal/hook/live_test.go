@@ -113,20 +113,7 @@ func live(t *testing.T, s sessions.Session, others string, a *agreement) {
 			raw, _ := json.Marshal(message)
 			if _, occasion := agent.Claude.Hooks.Read(object(raw), kindOf); occasion == agent.ToolEnded {
 				answer := w.hook([]string{"claude"}, message)
-				want := prediction(t, p, message, answer)
-				equal := want == answer
-				a.results++
-				if equal {
-					a.equal++
-				}
-				if want != "" || answer != "" {
-					a.pruned++
-					if equal {
-						a.prunedEqual++
-					} else {
-						t.Logf("%s step %d, %s: replay\n%.600s\nhook\n%.600s", s.ID, i, step.Tool, want, answer)
-					}
-				}
+				a.count(t, step, prediction(t, p, message, answer), answer)
 			}
 		}
 		if step.Kind == sessions.Call {
@@ -140,86 +127,47 @@ func live(t *testing.T, s sessions.Session, others string, a *agreement) {
 // TestLiveTranscripts checks on the sessions in testdata/live, which are in the form of each client's transcript, that the
 // hook cuts every result at the lines at which replay cuts it.
 func TestLiveTranscripts(t *testing.T) {
-	for _, client := range []string{"claude", "codex"} {
-		t.Run(client, func(t *testing.T) {
-			file := filepath.Join("testdata", "live", client+".jsonl")
-			var s sessions.Session
-			require.NoError(t, sessions.ReadFile(context.Background(), file, func(one sessions.Session) error {
-				s = one
-				return nil
-			}))
-			predictions, err := replay.Predict(context.Background(), s, nil)
-			require.NoError(t, err)
-			byCall := map[string]replay.Prediction{}
-			steps := map[string]sessions.Step{}
-			for _, p := range predictions {
-				byCall[s.Steps[p.Step].ID], steps[s.Steps[p.Step].ID] = p, s.Steps[p.Step]
-			}
-			raw, err := os.ReadFile(file)
-			require.NoError(t, err)
-			w := &world{t: t, state: t.TempDir()}
-			w.transcript = filepath.Join(w.state, "session.jsonl")
-			pruned := 0
-			grown := ""
-			for line := range strings.Lines(string(raw)) {
-				if id := resultIn.FindStringSubmatch(line); id != nil && byCall[id[2]].Pruned {
+	var codex agreement
+	rollout, err := os.ReadFile(filepath.Join("testdata", "live", "codex.jsonl"))
+	require.NoError(t, err)
+	liveCodex(t, string(rollout), &codex)
+	assert.GreaterOrEqual(t, codex.pruned, 2)
+	assert.Equal(t, codex.results, codex.equal)
+
+	file := filepath.Join("testdata", "live", "claude.jsonl")
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var claude agreement
+	require.NoError(t, sessions.ReadFile(t.Context(), file, func(s sessions.Session) error {
+		byCall := predictions(t, s, nil)
+		w := &world{t: t, state: t.TempDir()}
+		w.transcript = filepath.Join(w.state, "session.jsonl")
+		grown := ""
+		for line := range strings.Lines(string(raw)) {
+			if id := resultIn.FindStringSubmatch(line); id != nil {
+				if p, known := byCall[id[1]]; known && !s.Steps[p.Step].Err {
 					require.NoError(t, os.WriteFile(w.transcript, []byte(grown), 0o600))
-					pruned++
-					assert.Equal(t, liveAnswer(t, w, client, byCall[id[2]], steps[id[2]]), "", "%s", id[2])
-				} else if id != nil && steps[id[2]].ID != "" && !steps[id[2]].Err && client == "claude" {
-					require.NoError(t, os.WriteFile(w.transcript, []byte(grown), 0o600))
-					assert.Empty(t, w.hook([]string{client}, liveMessage(w, steps[id[2]])), "%s stays whole", id[2])
+					message := liveMessage(w, s.Steps[p.Step])
+					answer := w.hook([]string{"claude"}, message)
+					claude.count(t, s.Steps[p.Step], prediction(t, p, message, answer), answer)
 				}
-				grown += line
 			}
-			assert.GreaterOrEqual(t, pruned, 2)
-		})
-	}
+			grown += line
+		}
+		return nil
+	}))
+	assert.GreaterOrEqual(t, claude.pruned, 2)
+	assert.Equal(t, claude.results, claude.equal)
 }
 
 // resultIn finds the call of a result in a line of a transcript.
-var resultIn = regexp.MustCompile(`("type":"tool_result","tool_use_id":|"type":"function_call_output","call_id":)"(\w+)"`)
+var resultIn = regexp.MustCompile(`"type":"tool_result","tool_use_id":"(\w+)"`)
 
 // liveMessage returns the message of Claude Code about a result.
 func liveMessage(w *world, step sessions.Step) map[string]any {
 	message := w.message(step.Tool, step.Args, liveResponse(step))
 	message["tool_use_id"] = step.ID
 	return message
-}
-
-// liveAnswer runs the hook for a result that replay prunes. It returns "" if the hook answers as predicted, and otherwise
-// both answers.
-func liveAnswer(t *testing.T, w *world, client string, p replay.Prediction, step sessions.Step) string {
-	t.Helper()
-	message := liveMessage(w, step)
-	if client == "codex" {
-		_, output, _ := strings.Cut(step.Out, "\nOutput:\n")
-		message["tool_name"], message["tool_input"], message["tool_response"] = "Bash", map[string]any{"command": step.Args["cmd"]}, output
-	}
-	answer := w.hook([]string{client}, message)
-	want := ""
-	if client == "codex" {
-		want = codexPrediction(t, p, message["tool_response"].(string), step.Out, answer)
-	} else {
-		want = prediction(t, p, message, answer)
-	}
-	if want == answer {
-		return ""
-	}
-	return fmt.Sprintf("replay: %.900s\nhook: %.900s", want, answer)
-}
-
-// codexPrediction returns the predicted answer for Codex, which tells its hook the output without the header that is in
-// the transcript.
-func codexPrediction(t *testing.T, p replay.Prediction, output, shown, answer string) string {
-	t.Helper()
-	var status int
-	_, err := fmt.Sscanf(shown[strings.Index(shown, "Process exited"):], "Process exited with code %d", &status)
-	require.NoError(t, err)
-	body := existing.ResultBody(history.ToolCall{Kind: history.Bash}, existing.WithStatus(status, output))
-	want, err := answerOf(&agent.Codex, nil, history.Bash, &existing.Replacement{Cut: p.Cut, Way: wayIn(answer)}, body)
-	require.NoError(t, err)
-	return string(want)
 }
 
 // wayIn returns the way back that an answer names.

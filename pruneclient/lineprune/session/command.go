@@ -110,24 +110,24 @@ var prefixes = map[string]bool{"sudo": true, "time": true, "env": true, "command
 // program returns the name of a program without its folder, in lower case, because PowerShell knows no case.
 func program(words []string) string { return strings.ToLower(path.Base(words[0])) }
 
-// Trait is what a program does, whatever its arguments.
-type Trait uint8
+// trait is what a program does, whatever its arguments.
+type trait uint8
 
 // The traits.
 const (
-	Looks   Trait = 1 << iota // it changes no file
+	Looks   trait = 1 << iota // it changes no file
 	Prints                    // it prints files, or a part of what another one prints
-	Filters                   // it prints a part of what it reads, or the same in another order
+	filters                   // it prints a part of what it reads, or the same in another order
 	Silent                    // it prints nothing of its own to read
 )
 
 // programs are the shell commands whose traits are known.
-var programs = map[string]Trait{
-	"cat": Looks | Prints | Filters, "nl": Looks | Prints | Filters, "head": Looks | Prints | Filters, "tail": Looks | Prints | Filters,
-	"less": Looks | Prints | Filters, "grep": Looks | Prints | Filters, "rg": Looks | Prints | Filters, "select-object": Looks | Prints | Filters,
-	"bat": Looks | Prints, "type": Looks | Prints, "get-content": Looks | Prints, "select-string": Looks | Prints, "sed": Prints | Filters,
-	"sort": Looks | Filters, "uniq": Looks | Filters, "cut": Looks | Filters, "tr": Looks | Filters, "column": Looks | Filters, "awk": Looks | Filters,
-	"more": Filters, "tac": Filters, "egrep": Filters, "sort-object": Filters,
+var programs = map[string]trait{
+	"cat": Looks | Prints | filters, "nl": Looks | Prints | filters, "head": Looks | Prints | filters, "tail": Looks | Prints | filters,
+	"less": Looks | Prints | filters, "grep": Looks | Prints | filters, "rg": Looks | Prints | filters, "select-object": Looks | Prints | filters,
+	"bat": Looks | Prints, "type": Looks | Prints, "get-content": Looks | Prints, "select-string": Looks | Prints, "sed": Prints | filters,
+	"sort": Looks | filters, "uniq": Looks | filters, "cut": Looks | filters, "tr": Looks | filters, "column": Looks | filters, "awk": Looks | filters,
+	"more": filters, "tac": filters, "egrep": filters, "sort-object": filters,
 	"cd": Looks | Silent, "echo": Looks | Silent, "true": Looks | Silent, "pwd": Looks | Silent, "printf": Looks | Silent,
 	"export": Looks | Silent, "set": Looks | Silent, "pushd": Looks | Silent, "popd": Looks | Silent, ":": Looks | Silent,
 	"ls": Looks, "tree": Looks, "wc": Looks, "jq": Looks, "test": Looks, "[": Looks, "which": Looks, "file": Looks, "stat": Looks, "du": Looks, "df": Looks,
@@ -136,4 +136,4 @@ var programs = map[string]Trait{
 }
 
 // Has reports whether a program, by its name or path, is known to have a trait.
-func Has(name string, t Trait) bool { return programs[program([]string{name})]&t != 0 }
+func Has(name string, t trait) bool { return programs[program([]string{name})]&t != 0 }

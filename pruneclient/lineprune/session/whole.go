@@ -69,7 +69,7 @@ func listsNames(pipeline [][]string) bool {
 		case name == "xargs":
 			words = afterOptions(words[1:], "nPIdLEs")
 			names = names && len(words) > 0 && lister(words)
-		case i == 0, !Has(name, Filters):
+		case i == 0, !Has(name, filters):
 			names = false
 		}
 	}
