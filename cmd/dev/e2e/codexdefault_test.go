@@ -81,7 +81,7 @@ func TestCodexAtItsDefaults(t *testing.T) {
 			state := w.doctorSays()
 			assert.Regexp(t, `proxy at http://127.0.0.1:`+port+` answers \(policy gc, [1-9]\d+ requests, \d+ results replaced\)`, state)
 			if direct {
-				assert.Contains(t, state, "Codex: hooks not trusted", "only this run was told to run them")
+				assert.Contains(t, state, "Codex: hooks on, last cut ", "this run was told not to ask for trust")
 			} else {
 				assert.Regexp(t, "Codex: proxy on; hooks do nothing with its model "+m.Slug+".*, which calls tools from code", state)
 			}

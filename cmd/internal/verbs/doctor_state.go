@@ -20,8 +20,14 @@ func showStates(ctx context.Context, p command.Process) {
 	dir, _ := files.StateDir(p.Lookup) // without one nothing was noted
 	states := map[string]*clientState{}
 	for _, h := range initcmd.AllHooked(p) {
+		since := hook.LastRan(dir, h.Client)
+		if info, err := os.Stat(h.File); err == nil && info.ModTime().After(since) {
+			since = info.ModTime()
+		} else {
+			h.Untrusted = false // it ran, as where the command line lets it
+		}
 		if states[h.Client] == nil {
-			states[h.Client] = &clientState{hooks: &h, missed: missed(ctx, p, h, hook.LastRan(dir, h.Client))}
+			states[h.Client] = &clientState{hooks: &h, missed: missed(ctx, p, h.Client, since)}
 		}
 	}
 	for _, c := range initcmd.AllProxied(p) {
@@ -79,15 +85,12 @@ func (s clientState) say(p command.Process, now time.Time) string {
 // missedWithin is the time limit for all transcripts of a client.
 const missedWithin = 2 * time.Second
 
-// missed compares the transcripts of a client with the hook's own note: it says how many sessions with long results began after the hook
-// was installed and ran last, and why that may be; "" if there are none.
-func missed(ctx context.Context, p command.Process, h initcmd.Hooked, since time.Time) string {
+// missed says how many sessions of a client with long results began after the hook was installed and ran last, and why that may be; "" if
+// there are none.
+func missed(ctx context.Context, p command.Process, client string, since time.Time) string {
 	ctx, cancel := context.WithTimeout(ctx, missedWithin)
 	defer cancel()
-	if info, err := os.Stat(h.File); err == nil && info.ModTime().After(since) {
-		since = info.ModTime()
-	}
-	folders, _ := setup.Home{Lookup: p.Lookup}.Transcripts(agent.Named(h.Client)) // none after an error
+	folders, _ := setup.Home{Lookup: p.Lookup}.Transcripts(agent.Named(client)) // none after an error
 	all, code := sessions.LongSince(ctx, folders, since)
 	why := "it is not trusted, the client reads another settings file, or its hooks are switched off"
 	switch {
