@@ -330,7 +330,7 @@ func (w *walk) item(r *wire.Result) contextgc.Item {
 func (w *walk) add(r *wire.Result) {
 	item := w.item(r)
 	item.Tokens = w.size(r, item.Tokens)
-	item.Pinned = r.Fixed || w.bound(r) || !leads(w.reach, r, w.calls[r.Index]) || w.refers(r) || w.isPinned(r.Key)
+	item.Pinned = r.Fixed || w.bound(r) || !leads(w.reach, r, w.calls[r.Index]) || w.refers(r) || w.isPinned(r)
 	add := w.session.Add
 	if text := w.broughtBack(r, item); !r.Arguments && text != "" {
 		add, item.Again = w.session.AddAgain, w.returns[text]
@@ -390,10 +390,12 @@ func (w *walk) size(r *wire.Result, whole int) int {
 // more: the thinking after it was thought after the replacement, or is lost already.
 func (w *walk) bound(r *wire.Result) bool { return w.binds && w.ThoughtAfter(r) }
 
-func (w *walk) isPinned(k wire.Key) bool {
+// isPinned reports whether a result is pinned, as the proxy or as a hook stored it.
+func (w *walk) isPinned(r *wire.Result) bool {
+	hooks := contextgc.CallKey(w.Conversation.Session, r.ID)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pinned[k]
+	return w.pinned[r.Key] || hooks != nil && !r.Arguments && w.pinned[[32]byte(hooks)]
 }
 
 // apply applies the decisions in force at the end of a turn, before the model call that followed.

@@ -228,6 +228,9 @@ func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry 
 	if r.Arguments {
 		e.Type, e.Path = contextgc.Code, call.File
 	}
+	if !r.Arguments {
+		e.Called = contextgc.CallKey(c.Session, r.ID)
+	}
 	e.Subject, e.Project, e.Session, e.Tokens = c.Owner, contextgc.CleanID(client), c.Session, tokens.Claude(text)
 	if folder := folderOf(c); folder != "" {
 		e.Project = contextgc.ProjectOf(folder)

@@ -96,6 +96,11 @@ func (l *Ledger) flush() {
 	l.queue, l.usages = nil, nil
 	l.mu.Unlock()
 	if len(entries) > 0 {
+		if !l.store.Shared() { // a result that a hook has seen, too, is stored once
+			if err := SpoolOf(l.store.Name()).Drain(context.Background(), l.store); err != nil {
+				l.failed(err)
+			}
+		}
 		if _, err := l.store.Put(context.Background(), entries...); err != nil {
 			l.failed(err)
 		}

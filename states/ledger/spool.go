@@ -32,6 +32,7 @@ func SpoolOf(file string) Spool { return Spool{Dir: file + ".spool"} }
 type spooled struct {
 	Segment contextgc.Segment
 	Time    time.Time
+	Key     []byte `json:",omitempty"` // of the entry; none: the file's name
 }
 
 // suffix is the suffix of a complete entry. Files without it are still being written.
@@ -39,7 +40,7 @@ const suffix = ".json"
 
 // Put adds an entry atomically.
 func (s Spool) Put(e contextgc.Entry) error {
-	head, err := json.Marshal(spooled{e.Segment, time.Now()})
+	head, err := json.Marshal(spooled{e.Segment, time.Now(), e.Key})
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,10 @@ func (s Spool) entries(files []fs.DirEntry) []contextgc.Entry {
 			continue
 		}
 		one.Segment.Created = one.Time
-		entries = append(entries, contextgc.Entry{Segment: one.Segment, Text: text, Key: []byte("spool:" + f.Name())})
+		if one.Key == nil {
+			one.Key = []byte("spool:" + f.Name())
+		}
+		entries = append(entries, contextgc.Entry{Segment: one.Segment, Text: text, Key: one.Key})
 	}
 	return entries
 }
@@ -104,6 +108,7 @@ func (s Spool) entries(files []fs.DirEntry) []contextgc.Entry {
 type Spooler struct {
 	Spool   Spool
 	Segment contextgc.Segment
+	Call    string // its id; "": unknown
 	Text    string
 }
 
@@ -123,5 +128,6 @@ func (s Spooler) Ended(d *states.Delivery) {
 func (s Spooler) Sent(tokens int) {
 	e := contextgc.Entry{Segment: s.Segment, Text: s.Text}
 	e.Tokens = tokens
+	e.Key = contextgc.CallKey(s.Segment.Session, s.Call)
 	_ = s.Spool.Put(e)
 }

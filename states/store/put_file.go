@@ -39,6 +39,11 @@ func (l *Ledger) putInFile(ctx context.Context, q querier, e contextgc.Entry) (i
 	if err := e.Complete(l.now()); err != nil {
 		return "", err
 	}
+	if e.Called != nil { // a hook stored it
+		if found, err := first(ctx, q, []any{&id}, `UPDATE segments SET key = $1 WHERE key = $2 AND hash = $3 RETURNING id`, e.Key, e.Called, e.Hash); err != nil || found {
+			return id, err
+		}
+	}
 	if _, err := q.exec(ctx, `INSERT INTO texts (hash, body) VALUES ($1, $2) ON CONFLICT DO NOTHING`, e.Hash, []byte(e.Text)); err != nil {
 		return "", err
 	}

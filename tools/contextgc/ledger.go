@@ -103,6 +103,8 @@ type Entry struct {
 
 	// Key, if set, identifies a delivery: an entry with a known key is not stored again.
 	Key []byte
+	// Called, if set, is the key of an entry that may have been stored with the same text: that one then gets Key.
+	Called []byte
 }
 
 // Complete fills in the missing fields of an entry that a ledger is about to store.

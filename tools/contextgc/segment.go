@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Type is the kind of text in a segment.
@@ -103,4 +105,25 @@ func ProjectOf(root string) string {
 func SessionID(given string) string {
 	sum := sha256.Sum256([]byte(given))
 	return "sess_" + hex.EncodeToString(sum[:8])
+}
+
+// CallKey returns the key of the result of a call, in a session by its name in the ledger: a hook has it for what it stores, and the
+// proxy for the same result in a request, which may be the same text in another form. It is nil if another call may have that id, too.
+func CallKey(session, call string) []byte {
+	if !Distinctive(call) {
+		return nil
+	}
+	sum := sha256.Sum256([]byte("call\x00" + session + "\x00" + call))
+	return sum[:]
+}
+
+// Distinctive reports whether a call id is unique everywhere, as those of the large providers are. Local servers send
+// call_0 or functions.bash:3, which other sessions have, too.
+func Distinctive(id string) bool {
+	for part := range strings.FieldsFuncSeq(strings.ReplaceAll(id, "-", ""), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(part) >= 16 && strings.ContainsAny(part, "0123456789") {
+			return true
+		}
+	}
+	return false
 }

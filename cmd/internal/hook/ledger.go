@@ -80,7 +80,7 @@ func (s state) spooler(msg message, text string) ledger.Spooler {
 	if msg.call.Folder != "" {
 		segment.Project = contextgc.ProjectOf(msg.call.Folder)
 	}
-	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Text: text}
+	return ledger.Spooler{Spool: ledger.SpoolOf(s.ledger), Segment: segment, Call: msg.call.ID, Text: text}
 }
 
 // note records that a result of shown tokens was replaced by one of sent tokens.

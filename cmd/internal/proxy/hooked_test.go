@@ -9,6 +9,9 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/ledger"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // What a hook cut is not cut again, and once it is cleared, its id brings back the original and not what the hook left. A text
@@ -91,4 +94,36 @@ func TestTheSameCallAgainComesWhole(t *testing.T) {
 		}
 		assert.Equal(t, whole, strings.Count(got, `package/number5\t`), between)
 	}
+}
+
+// What a user pinned stays, also if a hook stored it and the model sees it in another form. A result that both saw is in the ledger
+// once.
+func TestAPinnedSegmentOfAHookStays(t *testing.T) {
+	file := database(t)
+	r := newRig(t, file, GC)
+	list := steps(40, idForms["long"])
+	c, err := wire.APIOf(messagesPath).Parse(renderings[messagesPath](list[:1]))
+	require.NoError(t, err)
+	stored := 0
+	for i, s := range list {
+		if s.id == "" {
+			continue
+		}
+		stored++
+		hook := ledger.Spooler{Spool: ledger.SpoolOf(file), Call: s.id, Text: s.output, Segment: contextgc.Segment{Project: "p", Session: c.Session, Tool: "Bash"}}
+		if i == 0 {
+			hook.Segment.Pinned, hook.Text = true, "the same in the hook's form"
+		}
+		hook.Sent(2000)
+	}
+	require.NoError(t, ledger.SpoolOf(file).Drain(t.Context(), r.store))
+	var got string
+	for n := 1; n <= len(list); n++ {
+		got = string(r.post(t, messagesPath, renderings[messagesPath](list[:n])))
+	}
+	assert.Contains(t, got, "line of the output of call 0,", "it is pinned")
+	assert.NotContains(t, got, "line of the output of call 1,", "it is not")
+	size, err := r.store.Size(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, stored, size.Segments)
 }

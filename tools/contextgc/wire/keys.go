@@ -6,6 +6,8 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // Key identifies a tool result, or a history up to some point: equal histories have equal keys. Results whose call ids other
@@ -49,7 +51,7 @@ func (k *Keyring) Identify(c *Conversation) {
 			r.Key = r.hash(c.Body)
 			k.add(print, r.Key)
 		}
-		if !distinctive(r.ID) { // another session may have such a result, too
+		if !contextgc.Distinctive(r.ID) { // another session may have such a result, too
 			r.Key = sha256.Sum256(append(beginning[:], r.Key[:]...))
 		}
 		if c.Owner != "" { // nor may one owner's decisions replace another's results

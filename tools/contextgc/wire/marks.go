@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"strings"
-	"unicode"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // A place is the input of a model call: the end of a turn. What was decided there must be found again in every history that
@@ -39,7 +39,7 @@ func (c *Conversation) Marks() [][]Key {
 			before = last.Key
 		}
 		for n, r := range t.Results {
-			if distinctive(r.ID) {
+			if contextgc.Distinctive(r.ID) {
 				add('r', r.Key[:])
 				add('i', []byte(r.ID))
 			} else {
@@ -63,7 +63,7 @@ func (c *Conversation) Marks() [][]Key {
 		}
 		place := binary.AppendUvarint(nil, silent)
 		add('u', before[:], place)
-		if distinctive(last.ID) {
+		if contextgc.Distinctive(last.ID) {
 			add('v', []byte(last.ID), place)
 		}
 		silent++
@@ -73,14 +73,3 @@ func (c *Conversation) Marks() [][]Key {
 
 // reminder is the start of the text that a client adds to a person's words and may omit later.
 const reminder = `<system-reminder>`
-
-// distinctive reports whether a call id is unique everywhere, as those of the large providers are. Local servers send
-// call_0 or functions.bash:3, which other sessions have, too.
-func distinctive(id string) bool {
-	for part := range strings.FieldsFuncSeq(strings.ReplaceAll(id, "-", ""), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if len(part) >= 16 && strings.ContainsAny(part, "0123456789") {
-			return true
-		}
-	}
-	return false
-}
