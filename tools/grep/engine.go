@@ -61,14 +61,33 @@ func (e *Engine) find(ctx context.Context, dir string, s Search, found *collecto
 		s.Paths = paths
 	}
 	err := e.findWithRg(ctx, dir, s, found)
-	var spawn *process.SpawnError
 	switch {
-	case !errors.As(err, &spawn) || !process.IsUnusable(spawn.Err):
+	case !unusable(err):
 		return err
 	case refused != nil:
 		return refused
 	}
+	locate := found.locate
+	*found = *newCollector(ctx, found.root, found.search) // rg may have printed something before it broke
+	found.locate = locate
+	if err := findInTexts(ctx, p, found); err != nil {
+		return err
+	}
 	return e.findWithGrep(ctx, dir, s, p, found)
+}
+
+// unusable reports whether an error of rg says that it is not there or broken: a library is missing, it crashed, or it is so old
+// that it lacks an option. Its own errors, of the pattern or a file, end with 2.
+func unusable(err error) bool {
+	var spawn *process.SpawnError
+	var failed *Failure
+	switch {
+	case errors.As(err, &spawn):
+		return process.IsUnusable(spawn.Err)
+	case errors.As(err, &failed):
+		return failed.ExitCode > 2 || optionRefused().MatchString(failed.Message)
+	}
+	return false
 }
 
 // findInTexts searches the texts among the search paths with Go's regexp.

@@ -161,7 +161,7 @@ func (r *grepRun) run(p process.Process, rel string) error {
 // stands on standard error of a search that ended well, such as a warning of the
 // dynamic linker, is no failure.
 var optionRefused = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(unrecognized|invalid|unknown|illegal|unsupported) option|^usage:`)
+	return regexp.MustCompile(`(?i)\b(unrecognized|invalid|unknown|illegal|unsupported) (option|flag)|wasn't expected|^usage:`)
 })
 
 func (r *grepRun) complain(err error) {
