@@ -15,6 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // Syntax is how a client reads one of its files.
@@ -124,40 +125,24 @@ func lineOf(text []byte, name string) int {
 	return lineAt(text, max(bytes.Index(text, []byte(strconv.Quote(name))), 0))
 }
 
-// repeated returns the first name that stands twice in an object of a JSON text, and where the second one ends.
+// repeated returns the first name that stands twice in an object of a JSON text, and where the second one stands.
 func repeated(text []byte) (name string, at int) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	type level struct {
-		names map[string]bool // nil in an array
-		value bool            // the next token is a value, not a name
+	type member struct {
+		object int32
+		name   string
 	}
-	stack := []level{{value: true}}
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return "", 0
+	seen := map[member]bool{}
+	for _, v := range jsonspan.Find(text) {
+		if v.Member == v.Start {
+			continue // of an array, or the whole
 		}
-		top := &stack[len(stack)-1]
-		key, isName := token.(string)
-		isName = isName && top.names != nil && !top.value
-		switch {
-		case isName && top.names[key]:
-			return key, int(dec.InputOffset())
-		case isName:
-			top.names[key], top.value = true, true
-			continue
-		case token == json.Delim('{'), token == json.Delim('['):
-			top.value = false
-			stack = append(stack, level{})
-			if token == json.Delim('{') {
-				stack[len(stack)-1].names = map[string]bool{}
-			}
-			continue
-		case token == json.Delim('}'), token == json.Delim(']'):
-			stack = stack[:len(stack)-1]
+		m := member{v.Parent, v.Name(text)}
+		if seen[m] {
+			return m.name, int(v.Member)
 		}
-		stack[len(stack)-1].value = false
+		seen[m] = true
 	}
+	return "", 0
 }
 
 // commentedJSON reads JSON with comments but without trailing commas, as strip-json-comments and JSON.parse do.

@@ -71,10 +71,15 @@ func (d *Document) Fields(object Span, each func(name []byte, v Span) error) err
 }
 
 // name returns the inside of a member's name.
-func (d *Document) name(index int32) []byte {
-	from := int(d.values[index].Member) + 1
-	return d.Body[from:stringEnd(d.Body, from)]
+func (d *Document) name(index int32) []byte { return d.values[index].inName(d.Body) }
+
+func (v Value) inName(text []byte) []byte {
+	from := int(v.Member) + 1
+	return text[from:stringEnd(text, from)]
 }
+
+// Name returns the name of a member of an object.
+func (v Value) Name(text []byte) string { return Unquote(v.inName(text)) }
 
 // Members returns the named members of an object. Absent ones are zero.
 func (d *Document) Members(object Span, names ...string) ([]Span, error) {

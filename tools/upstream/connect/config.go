@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // Config is one entry of mcpServers: a command to run, or a URL.
@@ -78,32 +80,24 @@ type orderedServers []Config
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (o *orderedServers) UnmarshalJSON(raw []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	d, all, err := jsonspan.Parse(raw)
+	if err != nil || !all.IsObject(raw) {
 		return fmt.Errorf("mcpServers is not an object")
 	}
 	seen := map[string]bool{}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return err
-		}
+	return d.Fields(all, func(name []byte, v jsonspan.Span) error {
 		var s Config
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return fmt.Errorf("server %s: %w", key, err)
-		}
-		if err := json.Unmarshal(raw, &s); err != nil {
+		if err := json.Unmarshal(v.Of(raw), &s); err != nil {
 			s = Config{Problem: "it cannot be read: " + shapeOf(err)}
 		}
-		s.Name, _ = key.(string)
+		s.Name = jsonspan.Unquote(name)
 		if seen[s.Name] {
 			return fmt.Errorf("server %s is there twice", s.Name)
 		}
 		seen[s.Name] = true
 		*o = append(*o, s)
-	}
-	return nil
+		return nil
+	})
 }
 
 // shapeOf describes the fault of an entry in the words of its file.
