@@ -1,13 +1,12 @@
 package inject
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // ServerName is the key of our entry in every client's list of servers.
@@ -64,11 +63,7 @@ func (s Servers) JSON() string {
 
 // JSON encodes a value as clients take it: on one line, with every character of HTML as it is.
 func JSON(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // strings, slices and maps of strings always encode
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(jsonspan.Encode(v)) // strings, slices and maps of strings always encode
 }
 
 // Names lists the servers in a fixed order.

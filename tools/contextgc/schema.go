@@ -1,8 +1,9 @@
 package contextgc
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // property is one argument of a tool.
@@ -20,19 +21,12 @@ type property struct {
 
 // object returns a closed schema with the given properties; encoding/json sorts them.
 func object(required []string, properties map[string]*property) json.RawMessage {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
+	return jsonspan.Encode(struct {
 		Type       string               `json:"type"`
 		Properties map[string]*property `json:"properties"`
 		Required   []string             `json:"required,omitempty"`
 		Additional bool                 `json:"additionalProperties"`
 	}{"object", properties, required, false})
-	if err != nil {
-		panic("contextgc: schema: " + err.Error()) // strings and numbers always encode
-	}
-	return bytes.TrimSpace(out.Bytes())
 }
 
 func text(description string) *property { return &property{Type: "string", Description: description} }

@@ -1,7 +1,6 @@
 package contextgc
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // Toolset makes the tools for one ledger.
@@ -132,26 +132,15 @@ func (o output) Text() string {
 	if o.isText {
 		return o.text
 	}
-	return string(encode(o.fields))
+	return string(jsonspan.Encode(o.fields))
 }
 
 // Structured implements tools.Output.
 func (o output) Structured(pruning any) any {
-	body := encode(o.fields)
-	head := append([]byte(`{"tool":`), encode(o.tool)...)
+	body := jsonspan.Encode(o.fields)
+	head := append([]byte(`{"tool":`), jsonspan.Encode(o.tool)...)
 	if len(body) > len("{}") {
 		head = append(append(head, ','), body[1:len(body)-1]...)
 	}
-	return json.RawMessage(append(append(append(head, `,"pruning":`...), encode(pruning)...), '}'))
-}
-
-// encode returns JSON without HTML escapes, which models read best.
-func encode(v any) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic("contextgc: encode: " + err.Error()) // types of this package always encode
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	return json.RawMessage(append(append(append(head, `,"pruning":`...), jsonspan.Encode(pruning)...), '}'))
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 func TestShapesMerge(t *testing.T) {
@@ -33,7 +35,7 @@ func TestShapesMerge(t *testing.T) {
 
 func decoded(t *testing.T, text string) map[string]any {
 	t.Helper()
-	v, err := decodeJSON([]byte(text))
+	v, err := jsonspan.Decode([]byte(text))
 	require.NoError(t, err)
 	return v.(map[string]any)
 }

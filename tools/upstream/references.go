@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // maxExpanded bounds the number of nodes of a schema once its references are expanded.
@@ -14,7 +16,7 @@ const maxExpanded = 20_000
 // cannot be decoded. If the schema refers to itself or is too large, the parts not expanded
 // accept any value, and cyclic is true.
 func resolveSchema(raw json.RawMessage) (schema map[string]any, cyclic bool) {
-	v, err := decodeJSON(raw)
+	v, err := jsonspan.Decode(raw)
 	if err != nil {
 		return nil, false
 	}

@@ -1,8 +1,9 @@
 package upstream
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // maxDepth bounds the depth to which a schema is read. Anything deeper accepts any value.
@@ -46,21 +47,9 @@ func textOf(v any) string {
 
 // compactJSON returns the shortest JSON of v, without escapes for HTML.
 func compactJSON(v any) json.RawMessage {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // values decoded from JSON can be encoded
+	text, err := jsonspan.Marshal(v)
+	if err != nil { // values decoded from JSON can be encoded
 		return json.RawMessage("{}")
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-}
-
-func decodeJSON(raw []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	return v, nil
+	return text
 }

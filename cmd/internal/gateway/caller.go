@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -66,13 +65,11 @@ func inString(raw json.RawMessage, change func(string) string) json.RawMessage {
 
 // encoded returns strings, and values that were decoded from JSON, as JSON without escapes for HTML.
 func encoded(value any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(value) != nil { // cannot happen for such values
+	text, err := jsonspan.Marshal(value)
+	if err != nil { // cannot happen for such values
 		return json.RawMessage("null")
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return text
 }
 
 // spelled returns the members of an object that have escapes of surrogates. They are passed on as the client spelled them, because

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -102,7 +103,9 @@ func (p *Prefix) split(c *agent.Client, servers []string, kind sessions.PartKind
 }
 
 // quotedTokens counts a text as it is within a definition of a tool.
-func quotedTokens(text string) int { return tokens.EstimateAll(strings.Trim(quoted(text), `"`)) }
+func quotedTokens(text string) int {
+	return tokens.EstimateAll(strings.Trim(string(jsonspan.Encode(text)), `"`))
+}
 
 // takeListed adds the things that a text lists, with their tokens by count, and returns the rest of the text.
 func (p *Prefix) takeListed(c *agent.Client, servers []string, text string, count func(string) int) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // Request is a request to a model's API.
@@ -329,13 +330,5 @@ func (t requestTool) defined() string {
 		b.Reset()
 		b.WriteString("{}")
 	}
-	return `{"description":` + quoted(t.Description) + `,"input_schema":` + b.String() + `,"name":` + quoted(t.Name) + `}`
-}
-
-func quoted(text string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a text
-	return strings.TrimSuffix(b.String(), "\n")
+	return `{"description":` + string(jsonspan.Encode(t.Description)) + `,"input_schema":` + b.String() + `,"name":` + string(jsonspan.Encode(t.Name)) + `}`
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // JSON-RPC error codes.
@@ -100,13 +101,8 @@ func encode(id json.RawMessage, key string, value any) ([]byte, error) {
 
 // plain encodes strings and values decoded from JSON, without escaping for HTML.
 func plain(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	text, _ := jsonspan.Marshal(v)
+	return text
 }
 
 // message encodes a JSON-RPC message of the server's own as a line.

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // maxAnswerBytes is the longest answer of recover_text over POST /rpc, which has no pages. A longer original can
@@ -58,13 +58,11 @@ func (a answering) Run(ctx context.Context) (tools.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(res); err != nil {
+	text, err := jsonspan.Marshal(res)
+	if err != nil {
 		return nil, &tools.Error{Code: "io_error", Message: "the answer cannot be encoded"}
 	}
-	answer := jsonOutput{textOutput{string(bytes.TrimSuffix(text.Bytes(), []byte("\n")))}}
+	answer := jsonOutput{textOutput{string(text)}}
 	switch res := res.(type) {
 	case service.PruneResult:
 		return savingOutput{answer, savedBy(res)}, nil

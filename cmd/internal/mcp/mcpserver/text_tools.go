@@ -1,16 +1,14 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // pageBytes is the approximate number of bytes that recover_text returns at once. Clients show that much without
@@ -72,13 +70,11 @@ func (c pruneCall) Run(ctx context.Context) (tools.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // because a model reads the text
-	if err := enc.Encode(res); err != nil {
+	text, err := jsonspan.Marshal(res) // without escapes, because a model reads it
+	if err != nil {
 		return nil, &tools.Error{Code: "io_error", Message: "the answer cannot be encoded"}
 	}
-	return pruneOutput{textOutput{strings.TrimSuffix(text.String(), "\n")}, res}, nil
+	return pruneOutput{textOutput{string(text)}, res}, nil
 }
 
 type recoverCall struct {
