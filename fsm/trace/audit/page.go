@@ -162,7 +162,7 @@ func shownOf(v Verdict) shownVerdict {
 	s.Problems = v.Problems[:min(len(v.Problems), maxShown)]
 	s.More = v.Found - len(s.Problems)
 	for _, f := range v.Files {
-		s.Files = append(s.Files, shownFile{f.Name, f.Bytes, f.SHA256})
+		s.Files = append(s.Files, shownFile(f))
 	}
 	return s
 }
