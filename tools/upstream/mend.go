@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
 
 // mended returns arguments in which slips that models often make are put right, as far as the schema of the tool says what is meant:
@@ -32,7 +34,7 @@ func meantBy(text string, types []string) any {
 	if !json.Valid([]byte(text)) {
 		return text
 	}
-	value, _ := decodeJSON([]byte(text))
+	value, _ := jsonspan.Decode([]byte(text))
 	kind := typeOfValue(value)
 	if slices.Contains(types, kind) && kind != "null" || kind == "integer" && slices.Contains(types, "number") {
 		return value
