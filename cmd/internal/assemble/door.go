@@ -73,7 +73,7 @@ func (d Door) open(path string, away *anchor) (*trace.File, error) {
 			d.Emit(fsm.NewEvent("mcp_pruner.trace_removed", "", fsm.Facts{"file": file}))
 		},
 	}
-	db, err := OpenReplicas(c)
+	db, err := openReplicas(c)
 	if err != nil {
 		return nil, err
 	}

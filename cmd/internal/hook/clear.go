@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
-	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -27,7 +26,7 @@ func (s state) clear(ctx context.Context, call agent.Call) []byte {
 	records := openRecords(s.dir)
 	defer records.close()
 	e := &clearing.Engine{
-		Store: store, Index: clearing.Files{Index: recovery.Index{State: s.dir}}, Machine: existing.Machine{Emit: records.emit, Observers: records.observers},
+		Store: store, Index: clearing.Files{Index: recovery.Index{State: s.dir}}, Machine: records.Machine,
 		Runs: clearing.NewRuns(records.emit, nil, "", s.now), Back: s.wayBack, Policy: contextgc.DefaultPolicy(), Clears: true, Now: s.now,
 	}
 	outputs, err := e.Opencode(ctx, call.Folder, call.Session, messages)

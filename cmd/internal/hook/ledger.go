@@ -10,19 +10,16 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// records holds the hooks' event log and trace, which are beside the ledger.
+// records holds the hooks' event log and what their machines report to, which are beside the ledger.
 type records struct {
-	log       *os.File
-	trace     *trace.File
-	write     func(fsm.Event)
-	observers []states.Observer
+	assemble.Parts
+	log   *os.File
+	write func(fsm.Event)
 }
 
 // maxLog is the size in bytes at which a new event log is started. The previous one is kept.
@@ -39,11 +36,7 @@ func openRecords(dir string) *records {
 	}
 	r.openLog(dir)
 	c := settings.Settings{TraceMaxBytes: maxLog, TraceKeep: keptTraces}
-	door := assemble.Door{Settings: c, Transport: "hook", Emit: r.emit}
-	if file, err := door.TraceAt(filepath.Join(dir, "hook-trace.jsonl")); err == nil {
-		r.trace = file
-		r.observers = []states.Observer{door.Tracer(file)}
-	}
+	r.Parts, _ = assemble.Make(context.Background(), assemble.Hook, assemble.Options{Settings: c, Emit: r.emit, Trace: filepath.Join(dir, "hook-trace.jsonl")})
 	return r
 }
 
@@ -65,9 +58,7 @@ func (r *records) emit(e fsm.Event) {
 }
 
 func (r *records) close() {
-	if r.trace != nil {
-		_ = r.trace.Close()
-	}
+	r.Close()
 	if r.log != nil {
 		_ = r.log.Close()
 	}
@@ -91,7 +82,9 @@ func (s state) note(msg message, t transcript, id string, shown, sent int) {
 
 // machine returns the request machine for a message.
 func (s state) machine(msg message, k knowledge, records *records, spool ledger.Spooler) existing.Machine {
-	return existing.Machine{Client: msg.client.Name, Emit: records.emit, Observers: append(records.observers, spool), Back: k.back}
+	m := records.Machine
+	m.Client, m.Observers, m.Back = msg.client.Name, append(m.Observers, spool), k.back
+	return m
 }
 
 // written prints a replacement and tells its machine whether that succeeded. It returns errStays if pruning failed with an error, if

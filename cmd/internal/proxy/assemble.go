@@ -1,12 +1,8 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -14,18 +10,13 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/telemetry"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
-	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
-	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
-	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 // finishWithin is the time limit for answers in progress when the proxy of a run ends: its client has ended before.
@@ -44,35 +35,23 @@ func serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *server
 // assembleProxy creates the proxy's parts. Without a ledger everything passes through: a broken ledger must not stop an
 // agent. sync waits until the log has all events emitted so far.
 func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, o Options, emit func(fsm.Event), sync func()) (*server, func()) {
-	told := telemetry.Open(telemetry.Options{Metrics: c.Metrics, Token: c.MetricsToken, Env: p.Env, Version: o.Version, Emit: emit})
-	closeTelemetry := func() {
-		if told.Close != nil {
-			_ = told.Close() // no one is left to report an error to
-		}
-	}
 	s := newServer(o.Upstream, nil, emit)
 	s.routes, s.health.policy, s.health.version = o.Routes, o.Policy, o.Version
 	s.note.path, s.note.emit = o.Note, emit
-	if o.Policy == Off {
-		return s, closeTelemetry
-	}
-	place, name, err := assemble.LedgerPlace(o.Store, p.Lookup)
+	parts, err := assemble.Make(ctx, assemble.Proxy, assemble.Options{
+		Settings: c, Env: p.Env, Version: o.Version, Emit: emit, Sync: sync, Store: o.Store, Passes: o.Policy == Off,
+	})
 	if err != nil {
 		s.health.failed(nil, err)
-		return s, closeTelemetry
 	}
-	s.health.ledger = name
-	door := assemble.Door{Settings: c, Version: o.Version, Transport: "proxy", Emit: emit, Sync: sync}
-	file := openTrace(door, traceBeside(place, name, p.Lookup))
-	var observers []states.Observer
-	if file != nil {
-		observers = append(observers, door.Tracer(file))
+	if err != nil || o.Policy == Off {
+		return s, parts.Close
 	}
-	s.runs = clearing.NewRuns(emit, file, o.Version, time.Now)
+	s.health.ledger = parts.Ledger
+	s.runs = clearing.NewRuns(emit, parts.Trace, o.Version, time.Now)
 	s.health.open = func(ctx context.Context) (*work, error) {
 		return s.openWork(ctx, p, c, o.Store, &clearing.Engine{
-			Machine: existing.Machine{Emit: emit, Observers: append(observers, told.Observers...)},
-			Runs:    s.runs, Back: wayBackOf(p), Policy: contextgc.DefaultPolicy(),
+			Machine: parts.Machine, Runs: s.runs, Back: wayBackOf(p), Policy: contextgc.DefaultPolicy(),
 			Clears: o.Policy != Prune, Prunes: o.Policy != GC, Others: c.OtherTools, Now: time.Now, SyncLog: sync,
 		})
 	}
@@ -85,10 +64,7 @@ func assembleProxy(ctx context.Context, p command.Process, c settings.Settings, 
 			}
 		}
 		s.runs.Close()
-		if file != nil {
-			_ = file.Close() // it has reported its errors
-		}
-		closeTelemetry()
+		parts.Close()
 	}
 }
 
@@ -129,35 +105,4 @@ func (s *server) openWork(ctx context.Context, p command.Process, c settings.Set
 // wayBackOf returns the command that recovers a text for the client with a User-Agent.
 func wayBackOf(p command.Process) func(agent string) string {
 	return func(userAgent string) string { return hook.BackCommand(agent.Calling(userAgent).Name, p.Lookup) }
-}
-
-// traceBeside returns the file of a proxy's trace if the settings name none: beside the ledger's file, or in the state
-// directory of this machine's user. "" if there is neither.
-func traceBeside(place assemble.Place, name string, lookup settings.Lookup) string {
-	folder := filepath.Dir(name)
-	if place.Shared() {
-		var err error
-		if folder, err = files.StateDir(lookup); err != nil {
-			return ""
-		}
-	}
-	return filepath.Join(folder, "proxy-trace.jsonl")
-}
-
-// openTrace opens the trace that the settings name, or the one beside the ledger. It returns nil if the trace cannot be
-// opened, which is reported.
-func openTrace(door assemble.Door, beside string) *trace.File {
-	path := cmp.Or(door.Settings.Trace, beside)
-	if path == "" {
-		return nil
-	}
-	if path == beside {
-		_ = os.MkdirAll(filepath.Dir(path), 0o700) // else opening fails and says so
-	}
-	file, err := door.TraceAt(path)
-	if err != nil {
-		door.Emit(fsm.NewEvent("mcp_pruner.trace_failed", "", fsm.Facts{"message": fmt.Sprintf("%s: %v", path, err)}))
-		return nil
-	}
-	return file
 }

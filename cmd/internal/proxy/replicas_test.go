@@ -115,9 +115,12 @@ func TestAProxyOutlivesItsDatabase(t *testing.T) {
 
 // With a database nothing else makes the folder of this machine's user, in which the proxy has its trace.
 func TestTheTraceOfAFreshMachineHasAFolder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "folder", "proxy-trace.jsonl")
-	file := openTrace(assemble.Door{Emit: func(fsm.Event) {}, Failed: func(err error) { t.Error(err) }}, path)
-	require.NotNil(t, file)
-	require.NoError(t, file.Close())
-	assert.FileExists(t, path)
+	folder := filepath.Join(t.TempDir(), "new", "folder")
+	parts, err := assemble.Make(t.Context(), assemble.Proxy, assemble.Options{
+		Store: filepath.Join(folder, "ledger.db"), Emit: func(fsm.Event) {}, Failed: func(err error) { t.Error(err) },
+	})
+	require.NoError(t, err)
+	require.NotNil(t, parts.Trace)
+	parts.Close()
+	assert.FileExists(t, filepath.Join(folder, "proxy-trace.jsonl"))
 }

@@ -23,8 +23,7 @@ import (
 )
 
 // endpointOf returns the URL for spans that OpenTelemetry's variables name, or "" if they name none.
-func endpointOf(env []string) (string, error) {
-	get := settings.FromEnv(env)
+func endpointOf(get settings.Lookup) (string, error) {
 	value := func(name string) string { v, _ := get(name); return v }
 	traces, base := value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), value("OTEL_EXPORTER_OTLP_ENDPOINT")
 	if traces == "" && base != "" {
@@ -45,8 +44,7 @@ func endpointOf(env []string) (string, error) {
 }
 
 // headersOf returns the headers that the collector requires.
-func headersOf(env []string) (http.Header, error) {
-	get := settings.FromEnv(env)
+func headersOf(get settings.Lookup) (http.Header, error) {
 	if headers, _ := get("OTEL_EXPORTER_OTLP_TRACES_HEADERS"); headers != "" {
 		return parseHeaders(headers)
 	}
@@ -61,13 +59,13 @@ type spans struct {
 }
 
 // openSpans starts to send spans.
-func openSpans(o Options, endpoint string, warn func(error)) (*spans, func() error, error) {
+func openSpans(o Options, get settings.Lookup, endpoint string, warn func(error)) (*spans, func() error, error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		if !errors.Is(err, resource.ErrPartialResource) { // reported below, without the text
 			warn(err)
 		}
 	}))
-	header, err := headersOf(o.Env)
+	header, err := headersOf(get)
 	if err != nil {
 		warn(err)
 	}

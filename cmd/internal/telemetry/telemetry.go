@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states"
 )
@@ -49,10 +50,11 @@ func Open(o Options) (t Telemetry) {
 			t.Observers, t.Answered, ends = append(t.Observers, m), m.answered, append(ends, end)
 		}
 	}
-	if endpoint, err := endpointOf(o.Env); err != nil {
+	env := settings.FromEnv(o.Env)
+	if endpoint, err := endpointOf(env); err != nil {
 		warn(err)
 	} else if endpoint != "" {
-		if s, end, err := openSpans(o, endpoint, warn); err != nil {
+		if s, end, err := openSpans(o, env, endpoint, warn); err != nil {
 			warn(err)
 		} else {
 			t.Observers, ends = append(t.Observers, s), append(ends, end)

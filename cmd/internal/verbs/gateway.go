@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/gateway"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
@@ -160,14 +161,14 @@ func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string
 		return f.openWith(p, path, flags == nil, note, changed)
 	})
 	if flags != nil {
-		return command.Exit(overHTTP{door: "gateway", tools: true, other: open}.serve(ctx, p, flags, fsm.LogJSON))
+		return command.Exit(overHTTP{door: "gateway", form: assemble.HTTP, other: open}.serve(ctx, p, flags, fsm.LogJSON))
 	}
 	return command.Exit(serveStdio(ctx, p, open))
 }
 
 // offer returns what a server offers of a gateway that is opened when the server starts.
 func (f *gatewayFlags) offer(open func(note func(string, map[string]any), changed func(...string)) (*gateway.Gateway, error)) offer {
-	return func(emit func(fsm.Event)) (*offered, error) {
+	return func(emit func(fsm.Event)) (*assemble.Offer, error) {
 		var tell atomic.Pointer[func(lists ...string)]
 		g, err := open(note(emit), func(lists ...string) {
 			if changed := tell.Load(); changed != nil {
@@ -181,9 +182,9 @@ func (f *gatewayFlags) offer(open func(note func(string, map[string]any), change
 			g.Close()
 			return nil, err
 		}
-		return &offered{
-			list: g.Tools, instruct: g.Instructions, notified: g.Notified, features: g.Features(), prunes: g.Prunes(), close: g.Close,
-			tell: func(changed func(lists ...string)) { tell.Store(&changed) },
+		return &assemble.Offer{
+			List: g.Tools, Instruct: g.Instructions, Notified: g.Notified, Features: g.Features(), Prunes: g.Prunes(), Close: g.Close,
+			Tell: func(changed func(lists ...string)) { tell.Store(&changed) },
 		}, nil
 	}
 }

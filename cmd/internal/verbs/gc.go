@@ -17,7 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states"
-	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -61,40 +60,24 @@ func (a gcArguments) add(name string, value any, given bool) {
 
 // call runs a tool through the request machine and prints its result.
 func (v *gcVerb) call(ctx context.Context, tool string, args gcArguments, show func(io.Writer, json.RawMessage) error) error {
-	store, err := v.open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }() // nothing is left to write
 	config, _, err := settings.Load(settings.Stdio, nil, v.p.Lookup)
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	machine, err := fsm.Compile(fsm.RequestTable())
+	write := fsm.JSONSink(v.p.Stderr, fsm.LevelInfo) // the heads of the trace are logged like a server's
+	parts, err := assemble.Make(context.Background(), assemble.GC, assemble.Options{
+		Settings: config, Env: v.p.Env, Version: v.version, Store: v.store,
+		Emit: func(e fsm.Event) {
+			e.RunID = config.RunID
+			write(e)
+		},
+		Failed: func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %v\n", err) },
+	})
+	defer parts.Close()
 	if err != nil {
 		return err
 	}
-	folder, _ := os.Getwd() // a folder that was removed belongs to no project
-	shown := ledger.Shown(store.Index, store.Name(), folder)
-	pipeline := &states.Pipeline{Machine: machine, Tools: contextgc.Toolset{Store: store, Shown: shown}.Tools()}
-	if config.Trace != "" {
-		write := fsm.JSONSink(v.p.Stderr, fsm.LevelInfo) // the heads of the trace are logged like a server's
-		door := assemble.Door{
-			Settings: config, Version: v.version, Transport: "gc",
-			Emit: func(e fsm.Event) {
-				e.RunID = config.RunID
-				write(e)
-			},
-			Failed: func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: trace: %v\n", err) },
-		}
-		file, err := door.Trace()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = file.Close() }()
-		pipeline.Observers = []states.Observer{door.Tracer(file)}
-	}
-	call := pipeline.Run(ctx, states.Request{Params: map[string]any{"name": tool, "arguments": map[string]any(args)}, Client: "command-line"})
+	call := parts.Pipeline.Run(ctx, states.Request{Params: map[string]any{"name": tool, "arguments": map[string]any(args)}, Client: "command-line"})
 	return v.answer(ctx, call, show)
 }
 

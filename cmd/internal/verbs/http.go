@@ -13,11 +13,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/httpserver"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
 )
 
 // httpCommand returns the verb serve.
@@ -37,7 +34,7 @@ nothing is pruned.`,
   codex mcp add pruner --url http://127.0.0.1:8005/mcp`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return command.Exit(overHTTP{door: "serve", tools: true}.serve(c.Context(), p, settings.Given(c.Flags(), settings.HTTP), format))
+			return command.Exit(overHTTP{door: "serve", form: assemble.HTTP}.serve(c.Context(), p, settings.Given(c.Flags(), settings.HTTP), format))
 		},
 	}
 	c.Flags().Var(command.Choice(&format, fsm.LogJSON, fsm.LogText), "log-format", "of the events on standard error")
@@ -54,7 +51,7 @@ const (
 // overHTTP is a program that serves over HTTP: either the tools of the pipeline or the line pruner.
 type overHTTP struct {
 	door  string // its name in the scopes of keys
-	tools bool
+	form  assemble.Form
 	other offer // tools of other servers; nil: none
 }
 
@@ -66,13 +63,21 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	logs := fsm.NewEventLogAs(format, p.Stderr, fsm.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
-	var s openParts
 	if _, named := flags["root"]; err == nil && !named {
 		err = o.withoutRoot(&config)
 	}
+	var parts assemble.Parts
+	var listener net.Listener
 	if err == nil {
-		s, err = o.open(ctx, p, config, logs)
-		defer s.close()
+		parts, err = assemble.Make(ctx, o.form, assemble.Options{
+			Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Sync: logs.Sync, Program: o.door, Offer: o.other,
+		})
+		defer parts.Close()
+	}
+	if err == nil {
+		listener, err = config.Access.Listen(ctx, config.Port, func(err error) {
+			emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": err.Error()}))
+		})
 	}
 	if err != nil {
 		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
@@ -82,9 +87,8 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	for _, note := range config.Notes {
 		emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": note}))
 	}
-	announce(format, p.Stderr, config, s.listener)
-	defer s.tools.servedBy(s.handler.Server())()
-	graceful, err := httpserver.Serve(ctx, p.Hurry, s.listener, s.handler)
+	announce(format, p.Stderr, config, listener)
+	graceful, err := httpserver.Serve(ctx, p.Hurry, listener, handlerOf(config, parts, emit))
 	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
@@ -94,46 +98,22 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 	return command.OK
 }
 
-// openParts are the parts of a server over HTTP.
-type openParts struct {
-	handler  *httpserver.Handler
-	listener net.Listener
-	tools    *offered
-	closers  []func()
-}
-
-// close closes the parts, the last that was opened first.
-func (s openParts) close() {
-	for _, c := range slices.Backward(s.closers) {
-		c()
+// handlerOf returns the handler of a server's requests.
+func handlerOf(s settings.Settings, parts assemble.Parts, emit func(fsm.Event)) *httpserver.Handler {
+	c := httpserver.Config{
+		Server: parts.Server, Version: buildVersion(), Emit: emit, Gate: parts.Gate, Access: s.Access, FinishWithin: s.FinishWithin(),
 	}
-}
-
-// open opens the parts. After an error, too, close closes those that are open.
-func (o overHTTP) open(ctx context.Context, p command.Process, c settings.Settings, logs *fsm.EventLog) (s openParts, err error) {
-	warn := func(message string) {
-		logs.Emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": message}))
+	if parts.Replicas != nil {
+		c.Replicas, c.Database = parts.Replicas, parts.Replicas.Usable
 	}
-	entry := assemble.Entry{Program: o.door, Door: c.Door, Shell: o.hasShell(c), Failed: warn}
-	gate, closeGate, err := entry.Open(ctx, settings.FromEnv(p.Env))
-	s.closers = append(s.closers, closeGate)
-	if err != nil {
-		return s, err
+	if parts.Lines != nil {
+		c.Pruner = httpserver.NewPruner(parts.Server, parts.Lines)
 	}
-	if s.tools, err = openOffer(o.other, logs.Emit); err != nil {
-		return s, err
-	}
-	handler, closing, err := o.handler(c, p.Env, logs, s.tools, gate)
-	if err != nil {
-		return s, err
-	}
-	s.handler, s.closers = handler, append(s.closers, closing)
-	s.listener, err = c.Access.Listen(ctx, c.Port, func(err error) { warn(err.Error()) })
-	return s, err
+	return httpserver.NewHandler(c)
 }
 
 func (o overHTTP) load(flags map[string]string, env settings.Lookup) (settings.Settings, error) {
-	if !o.tools {
+	if o.form == assemble.Pruner {
 		return settings.LoadPruner(flags, env)
 	}
 	config, _, err := settings.Load(settings.HTTP, flags, env)
@@ -144,7 +124,7 @@ func (o overHTTP) load(flags map[string]string, env settings.Lookup) (settings.S
 // again for the work on them, and for recovered texts.
 func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
 	limit := int64(sharedMemoryLimit)
-	if !o.tools {
+	if o.form == assemble.Pruner {
 		limit = prunerMemoryLimit + c.RecoveryMaxBytes
 	}
 	command.BoundMemory(p.Lookup, limit)
@@ -153,7 +133,7 @@ func (o overHTTP) boundMemory(p command.Process, c settings.Settings) {
 // withoutRoot takes read, bash and grep from a server that others than this machine reach, because nobody named the folder
 // that they may see. It fails if nothing is left.
 func (o overHTTP) withoutRoot(c *settings.Settings) error {
-	if !c.Access.Beyond() || !o.tools || o.other != nil {
+	if !c.Access.Beyond() || o.form == assemble.Pruner || o.other != nil {
 		return nil
 	}
 	c.Toolsets = slices.DeleteFunc(slices.Clone(c.Toolsets), func(set string) bool { return set == "core" })
@@ -161,49 +141,6 @@ func (o overHTTP) withoutRoot(c *settings.Settings) error {
 		return errors.New("beyond loopback read, bash and grep are offered only with --root, which names the folder that callers may see")
 	}
 	return nil
-}
-
-// hasShell reports whether callers get bash.
-func (o overHTTP) hasShell(c settings.Settings) bool {
-	return o.tools && o.other == nil && slices.Contains(c.Toolsets, "core") && (len(c.Tools) == 0 || slices.Contains(c.Tools, "bash"))
-}
-
-func (o overHTTP) handler(c settings.Settings, env []string, logs *fsm.EventLog, tools *offered, gate *web.Gate) (h *httpserver.Handler, closing func(), err error) {
-	options := assemble.Options{Settings: c, Env: env, Version: buildVersion(), Emit: logs.Emit, Sync: logs.Sync, Transport: "http"}
-	web := httpserver.Config{Version: buildVersion(), Emit: logs.Emit, Gate: gate, Access: c.Access, FinishWithin: c.FinishWithin()}
-	closing = func() {}
-	shared, err := assemble.OpenReplicas(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	if shared != nil {
-		web.Replicas, web.Database = shared, shared.Usable
-		defer func() {
-			rest := closing
-			closing = func() {
-				if rest != nil {
-					rest()
-				}
-				_ = shared.Close() // nothing is left to write
-			}
-		}()
-	}
-	var lines *service.Service
-	if o.tools {
-		options.Table, options.Aliases, options.FieldErrors = fsm.HTTPRequestTable(), true, true
-		options.MaxPruneBytes, options.MaxEach = c.MaxPruneBytes, c.MaxCalls/mcpserver.EachPart
-		tools.in(&options)
-		web.Server, err = assemble.Server(options)
-	} else {
-		web.Server, lines, closing, err = assemble.Pruner(options)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if lines != nil {
-		web.Pruner = httpserver.NewPruner(web.Server, lines)
-	}
-	return httpserver.NewHandler(web), closing, nil
 }
 
 // announce logs the address on which the server listens, at every log level, because with port 0 nobody could find

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
@@ -28,7 +29,7 @@ Settings come from the environment; docs/CONFIG.md lists them.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			defer spareThreads(p)()
-			return command.Exit(overHTTP{door: "pruner"}.serve(c.Context(), p, settings.Given(c.Flags(), settings.Pruner), format))
+			return command.Exit(overHTTP{door: "pruner", form: assemble.Pruner}.serve(c.Context(), p, settings.Given(c.Flags(), settings.Pruner), format))
 		},
 	}
 	c.Flags().Var(command.Choice(&format, fsm.LogJSON, fsm.LogText), "log-format", "of the events on standard error")

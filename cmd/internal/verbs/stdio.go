@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,11 +10,9 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/stdio"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/tools"
 )
 
 // flushWithin is how long the process waits at its end until the rest of the log is read.
@@ -66,60 +63,8 @@ docs/CONFIG.md describes them.`,
 	return command.EndsItself(c)
 }
 
-// offer opens the tools that a server offers instead of its own.
-type offer func(emit func(fsm.Event)) (*offered, error)
-
-// offered is a list of tools that depends on the client and may change.
-type offered struct {
-	list     func(client string) []tools.Tool
-	instruct func(client string) string
-	notified func(client *mcpserver.Caller, method string, params json.RawMessage) (told bool)
-	features *mcpserver.Features                 // what goes with the list
-	prunes   bool                                // some of its results are pruned, by the embedded pruner if no other is set
-	tell     func(changed func(lists ...string)) // sets the function that is called when lists change
-	close    func()
-}
-
-// in adds the tools to the options of a server.
-func (o *offered) in(options *assemble.Options) {
-	if o != nil {
-		options.List, options.Instruct, options.Notified, options.Features = o.list, o.instruct, o.notified, o.features
-		options.Settings.AlwaysLoad = false                              // a client that loads tools on demand keeps doing so
-		options.MaxEach = options.Settings.MaxCalls / mcpserver.EachPart // a server that hangs leaves slots for the others
-		options.Recovers = o.prunes
-		if o.prunes && !namesPruner(options.Env) {
-			options.Settings.PrunerURL = settings.Embedded
-		}
-	}
-}
-
-// namesPruner reports whether the environment names a pruner.
-func namesPruner(env []string) bool {
-	lookup := settings.FromEnv(env)
-	for _, name := range []string{"PRUNER_URL", "JEEVES_PRUNER_ENDPOINT"} {
-		if value, set := lookup(name); set && value != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// servedBy notifies the server when the list changes, until the returned function is called.
-func (o *offered) servedBy(server *mcpserver.Server) (end func()) {
-	if o == nil {
-		return func() {}
-	}
-	o.tell(server.ListChanged)
-	return o.close
-}
-
-// openOffer opens the offer. It returns nil if there is none; the program then offers its own tools.
-func openOffer(o offer, emit func(fsm.Event)) (*offered, error) {
-	if o == nil {
-		return nil, nil
-	}
-	return o(emit)
-}
+// offer opens the tools that a server offers instead of its own; nil: it has its own.
+type offer = func(emit func(fsm.Event)) (*assemble.Offer, error)
 
 // serveStdio serves the program's own tools or a gateway's over standard input and output.
 func serveStdio(ctx context.Context, p command.Process, other offer) int {
@@ -129,15 +74,10 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 	logs := fsm.NewEventLog(p.Stderr, fsm.Level(config.LogLevel)).InRun(config.RunID)
 	defer logs.Close(flushWithin)
 	emit := logs.Emit
-	var server *mcpserver.Server
-	var tools *offered
+	var parts assemble.Parts
 	if err == nil {
-		tools, err = openOffer(other, emit)
-	}
-	if err == nil {
-		options := assemble.Options{Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Sync: logs.Sync, Transport: "stdio", Table: fsm.RequestTable()}
-		tools.in(&options)
-		server, err = assemble.Server(options)
+		parts, err = assemble.Make(ctx, assemble.Stdio, assemble.Options{Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Sync: logs.Sync, Offer: other})
+		defer parts.Close()
 	}
 	if err != nil {
 		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
@@ -145,8 +85,7 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 	}
 	reportStrays(p.Env, emit)
 	emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{"root": config.Root}))
-	defer tools.servedBy(server)()
-	graceful := stdio.Serve(ctx, server, p.Stdin, p.Stdout)
+	graceful := stdio.Serve(ctx, parts.Server, p.Stdin, p.Stdout)
 	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))

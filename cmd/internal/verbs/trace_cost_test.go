@@ -90,7 +90,7 @@ func serveReady() {
 	}
 	logs := fsm.NewEventLog(os.Stderr, fsm.Level(c.LogLevel))
 	defer logs.Close(time.Second)
-	server, err := assemble.Server(assemble.Options{Settings: c, Env: os.Environ(), Emit: logs.Emit, Table: fsm.RequestTable()})
+	parts, err := assemble.Make(context.Background(), assemble.Stdio, assemble.Options{Settings: c, Env: os.Environ(), Emit: logs.Emit})
 	if err != nil {
 		panic(err)
 	}
@@ -102,7 +102,7 @@ func serveReady() {
 		}
 		out = readyFirst{file, out, bytes.Repeat([]byte("."), readyBytes)}
 	}
-	stdio.Serve(context.Background(), server, os.Stdin, out)
+	stdio.Serve(context.Background(), parts.Server, os.Stdin, out)
 }
 
 type readyFirst struct {

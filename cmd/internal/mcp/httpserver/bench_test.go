@@ -25,11 +25,9 @@ func newBenchHandler(b *testing.B) (*Handler, string) {
 	require.NoError(b, err)
 	logs := fsm.NewEventLog(io.Discard, fsm.LevelDebug)
 	b.Cleanup(func() { logs.Close(time.Minute) })
-	server, err := assemble.Server(assemble.Options{
-		Settings: config, Emit: logs.Emit, Table: fsm.HTTPRequestTable(), Aliases: true, FieldErrors: true,
-	})
+	parts, err := assemble.Make(b.Context(), assemble.HTTP, assemble.Options{Settings: config, Emit: logs.Emit})
 	require.NoError(b, err)
-	return NewHandler(Config{Server: server}), call("read", map[string]any{"file_path": "small.txt"})
+	return NewHandler(Config{Server: parts.Server}), call("read", map[string]any{"file_path": "small.txt"})
 }
 
 // BenchmarkSmallRead measures a request from its headers to the bytes of its answer, including the machine

@@ -27,10 +27,10 @@ func serving(t *testing.T, tune func(*Handler)) (h *Handler, url string) {
 	t.Helper()
 	config, err := settings.LoadPruner(nil, settings.FromEnv(nil))
 	require.NoError(t, err)
-	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Version: "1.2.3", Emit: func(fsm.Event) {}})
+	parts, err := assemble.Make(t.Context(), assemble.Pruner, assemble.Options{Settings: config, Version: "1.2.3", Emit: func(fsm.Event) {}})
 	require.NoError(t, err)
-	t.Cleanup(closing)
-	h = NewHandler(Config{Server: server, Pruner: NewPruner(server, lines)})
+	t.Cleanup(parts.Close)
+	h = NewHandler(Config{Server: parts.Server, Pruner: NewPruner(parts.Server, parts.Lines)})
 	if tune != nil {
 		tune(h)
 	}

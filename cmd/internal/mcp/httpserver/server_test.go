@@ -44,12 +44,12 @@ func newPlaceWith(t *testing.T, env []string, change func(*Config)) *place {
 	p := &place{t: t, root: t.TempDir()}
 	config, _, err := settings.Load(settings.HTTP, map[string]string{"root": p.root}, settings.FromEnv(env))
 	require.NoError(t, err)
-	p.server, err = assemble.Server(assemble.Options{
+	parts, err := assemble.Make(t.Context(), assemble.HTTP, assemble.Options{
 		Settings: config, Env: append(os.Environ(), "HOME=/"), // a login shell's profile must not influence the test
 		Version: "1.2.3", Emit: p.emit,
-		Table: fsm.HTTPRequestTable(), Aliases: true, MaxPruneBytes: config.MaxPruneBytes, MaxEach: config.MaxCalls / 4, FieldErrors: true,
 	})
 	require.NoError(t, err)
+	p.server = parts.Server
 	c := Config{Server: p.server, Version: "1.2.3"}
 	if change != nil {
 		change(&c)

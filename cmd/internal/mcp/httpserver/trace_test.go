@@ -69,10 +69,10 @@ func TestTheLinePrunersTraceIsInOrder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "trace.jsonl")
 	config, err := settings.LoadPruner(nil, settings.FromEnv([]string{"MCP_PRUNER_TRACE=" + file}))
 	require.NoError(t, err)
-	server, lines, closing, err := assemble.Pruner(assemble.Options{Settings: config, Transport: "http", Emit: func(fsm.Event) {}})
+	parts, err := assemble.Make(t.Context(), assemble.Pruner, assemble.Options{Settings: config, Emit: func(fsm.Event) {}})
 	require.NoError(t, err)
-	defer closing()
-	web := httptest.NewServer(NewHandler(Config{Server: server, Pruner: NewPruner(server, lines)}))
+	defer parts.Close()
+	web := httptest.NewServer(NewHandler(Config{Server: parts.Server, Pruner: NewPruner(parts.Server, parts.Lines)}))
 	prune := `{"jsonrpc":"2.0","id":1,"method":"prune_text","params":{"text":"some text","context_focus_question":"what is it"}}`
 	for _, ask := range [][2]string{{"/prune", `{"code":"some text","query":"what is it"}`}, {"/prune", `{"code":"","query":""}`}, {"/prune", `{"code":7}`}, {"/rpc", prune}} {
 		resp, err := http.Post(web.URL+ask[0], "application/json", strings.NewReader(ask[1]))
@@ -80,7 +80,7 @@ func TestTheLinePrunersTraceIsInOrder(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 	}
 	web.Close()
-	server.Abandon(t.Context())
+	parts.Server.Abandon(t.Context())
 	require.NoError(t, audit.Open([]string{file}, nil, func(files []*audit.Source) error {
 		verified, err := audit.Verify(files, audit.Options{All: true})
 		require.NoError(t, err)
