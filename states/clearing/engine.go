@@ -51,6 +51,8 @@ type Engine struct {
 	heads    map[wire.Key]wire.Key // by mark
 	unstored map[wire.Key]wire.Key // heads that are not in the store yet
 	loaded   int64                 // number of the last decision loaded from the store
+	stored   int64                 // how many decisions up to it the store had
+	since    int                   // how many this process has stored since then
 	pinned   map[[32]byte]bool
 	looked   time.Time // time of the latest check of the store for other processes' decisions
 }
@@ -130,6 +132,9 @@ func (e *Engine) reload(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if e.stored, err = e.Store.Count(ctx, last); err != nil {
+			return err
+		}
 		e.loaded = last
 	}
 	list, last, pinned, err := e.Store.Clearings(ctx, e.loaded)
@@ -139,7 +144,14 @@ func (e *Engine) reload(ctx context.Context) error {
 	if e.groups == nil {
 		e.groups, e.heads, e.unstored = make(map[wire.Key]*group), make(map[wire.Key]wire.Key), make(map[wire.Key]wire.Key)
 	}
-	e.loaded, e.pinned, e.looked = last, pinned, e.Now()
+	n, err := e.Store.Count(ctx, last)
+	if err != nil {
+		return err
+	}
+	if n < e.stored+int64(max(len(list), e.since)) { // the ledger was cleaned: stubs of what is gone would lead nowhere; lookup reads the rest again
+		e.groups, e.heads = make(map[wire.Key]*group), make(map[wire.Key]wire.Key)
+	}
+	e.loaded, e.stored, e.since, e.pinned, e.looked = last, n, 0, pinned, e.Now()
 	e.learn(list)
 	return nil
 }

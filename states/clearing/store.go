@@ -66,6 +66,7 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	w.fresh += len(holds)
 	w.mu.Lock()
 	w.learn(holds)
+	w.since += len(holds)
 	w.mu.Unlock()
 	w.force(place.ID)
 	w.at[len(w.at)-1] = w.head

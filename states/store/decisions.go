@@ -135,6 +135,15 @@ func (l *Ledger) Clearings(ctx context.Context, after int64) (list []contextgc.C
 	return list, last, pinned, nil
 }
 
+// Count implements contextgc.Decisions.
+func (l *Ledger) Count(ctx context.Context, upTo int64) (n int64, err error) {
+	err = l.read(ctx, func(ctx context.Context, q querier) error {
+		_, err := first(ctx, q, []any{&n}, `SELECT COUNT(*) FROM mcp_pruner.clearings WHERE seq <= $1`, upTo)
+		return err
+	})
+	return n, l.failed(err, "count clearings", "count clearings of the database")
+}
+
 // Last implements contextgc.Decisions.
 func (l *Ledger) Last(ctx context.Context) (last int64, err error) {
 	err = l.read(ctx, func(ctx context.Context, q querier) error {

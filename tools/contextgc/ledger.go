@@ -64,6 +64,8 @@ type Decisions interface {
 	Clearings(ctx context.Context, after int64) (list []Clearing, last int64, pinned map[[32]byte]bool, err error)
 	// Last returns the number of the decision that was stored last; 0: there is none.
 	Last(ctx context.Context) (int64, error)
+	// Count returns how many of the decisions up to a number there are: fewer than before once the ledger was cleaned.
+	Count(ctx context.Context, upTo int64) (int64, error)
 	// Chain returns the decisions with some ids, and those before each of them, back to the first.
 	Chain(ctx context.Context, ids [][32]byte) ([]Clearing, error)
 	// Heads returns, for each known mark among marks, the latest decision in force at its place; zero: none. What a mark

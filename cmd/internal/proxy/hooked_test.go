@@ -3,6 +3,7 @@ package proxy
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -126,4 +127,24 @@ func TestAPinnedSegmentOfAHookStays(t *testing.T) {
 	size, err := r.store.Size(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, stored, size.Segments)
+}
+
+// A ledger that is cleaned while the proxy runs has no text for the stubs any more: results are sent whole, or are
+// stored and cleared anew.
+func TestACleanedLedgerLeavesNoStubs(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	list := steps(40, idForms["long"])
+	var got string
+	for n := 1; n <= len(list); n++ {
+		got = string(r.post(t, messagesPath, renderings[messagesPath](list[:n])))
+	}
+	require.NotContains(t, got, "line of the output of call 1,")
+	removed, err := r.store.Clean(t.Context(), contextgc.Limits{Age: time.Nanosecond})
+	require.NoError(t, err)
+	require.NotZero(t, removed)
+	r.advance(time.Minute)
+	got = string(r.post(t, messagesPath, renderings[messagesPath](list)))
+	for _, id := range shownID.FindAllStringSubmatch(got, -1) {
+		assert.Contains(t, original(t, filesOf(r.engine), "mcp-pruner recover "+id[1]), "line of the output of call")
+	}
 }
