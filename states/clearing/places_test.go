@@ -30,6 +30,8 @@ func (d *decisionsOnly) Clearings(_ context.Context, after int64) ([]contextgc.C
 	return nil, after, nil, d.away
 }
 
+func (d *decisionsOnly) Count(context.Context, int64) (int64, error) { return 0, d.away }
+
 func (d *decisionsOnly) Heads(_ context.Context, marks [][32]byte) (map[[32]byte][32]byte, error) {
 	return map[[32]byte][32]byte{marks[0]: {3}}, d.away
 }
