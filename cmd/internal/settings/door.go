@@ -21,15 +21,15 @@ type Door struct {
 	Drain time.Duration // for requests in progress when the program ends, if others than this machine reach it
 }
 
-// FinishHere is how long requests in progress may go on where only this machine reaches the program: its user waits for its end.
-const FinishHere = 2 * time.Second
+// finishHere is how long requests in progress may go on where only this machine reaches the program: its user waits for its end.
+const finishHere = 2 * time.Second
 
 // FinishWithin returns how long requests in progress may go on after the signal that ends the program.
 func (d Door) FinishWithin() time.Duration {
 	if d.Access.Beyond() {
 		return d.Drain
 	}
-	return FinishHere
+	return finishHere
 }
 
 // OIDC says which tokens of an OpenID provider are accepted. Without an issuer none is.

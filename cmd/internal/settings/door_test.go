@@ -63,7 +63,7 @@ func TestOnlyATeamsServerDrains(t *testing.T) {
 		lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
 		s, _, err := settings.Load(program, nil, lookup)
 		require.NoError(t, err)
-		assert.Equal(t, settings.FinishHere, s.FinishWithin())
+		assert.Equal(t, 2*time.Second, s.FinishWithin())
 		env["MCP_PRUNER_BEHIND_PROXY"] = "10.0.0.0/8"
 		s, _, err = settings.Load(program, nil, lookup)
 		require.NoError(t, err)
