@@ -3,7 +3,6 @@ package agent
 import (
 	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -73,9 +72,3 @@ func readGemini(m Message, _ func(string) string) (Call, Occasion) {
 	}
 	return c, ToolEnded
 }
-
-// geminiTools are the names of Gemini CLI's own tools, those of earlier versions too.
-var geminiTools = strings.Fields(`list_directory read_file write_file glob search_file_content grep_search replace run_shell_command web_fetch
-	google_web_search save_memory read_many_files write_todos activate_skill ask_user get_internal_docs enter_plan_mode exit_plan_mode
-	codebase_investigator cli_help complete_task delegate_to_agent LSTool ReadFileTool WriteFileTool GlobTool GrepTool RipGrepTool EditTool ShellTool
-	WebFetchTool WebSearchTool MemoryTool ReadManyFilesTool WriteTodosTool`)

@@ -59,7 +59,7 @@ type ClearingAccount struct {
 	Calls, Cold int
 }
 
-// ClearingAccount returns the session's account.
+// Account returns the session's account.
 func (s *Planner) Account() ClearingAccount { return ClearingAccount{s.bill, s.calls, s.cold} }
 
 // Continue begins a session with the account of what went before.
@@ -67,7 +67,7 @@ func (s *Planner) Continue(a ClearingAccount) {
 	s.bill, s.calls, s.cold = a.ClearingBill, a.Calls, a.Cold
 }
 
-// ClearingBill returns the bill so far.
+// Bill returns the bill so far.
 func (s *Planner) Bill() ClearingBill { return s.bill }
 
 // Text adds a part that is never cleared: words, small tool calls, tool definitions.

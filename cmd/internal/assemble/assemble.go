@@ -61,18 +61,24 @@ type Parts struct {
 	closers []func()
 }
 
-// Make opens the parts of a form. After an error, too, Close closes those that are open. A proxy and a hook can be used after an
-// error: they have the parts that could be opened.
+// Make opens the parts of a form. A proxy and a hook can be used after an error: they have the parts that could be opened. Of the other
+// forms none is open then.
 func Make(ctx context.Context, form Form, o Options) (Parts, error) {
+	open := openServer
 	switch form {
 	case Proxy:
 		return openProxy(o)
 	case Hook:
 		return openHook(o)
 	case GC:
-		return openGC(ctx, o)
+		open = func(ctx context.Context, _ Form, o Options) (Parts, error) { return openGC(ctx, o) }
 	}
-	return openServer(ctx, form, o)
+	parts, err := open(ctx, form, o)
+	if err != nil {
+		parts.Close()
+		return Parts{}, err
+	}
+	return parts, nil
 }
 
 // Close closes the parts, the last that was opened first. A server has closed those of its pipeline when it ended.

@@ -73,10 +73,10 @@ func (v *gcVerb) call(ctx context.Context, tool string, args gcArguments, show f
 		},
 		Failed: func(err error) { fmt.Fprintf(v.p.Stderr, "mcp-pruner: %v\n", err) },
 	})
-	defer parts.Close()
 	if err != nil {
 		return err
 	}
+	defer parts.Close()
 	call := parts.Pipeline.Run(ctx, states.Request{Params: map[string]any{"name": tool, "arguments": map[string]any(args)}, Client: "command-line"})
 	return v.answer(ctx, call, show)
 }

@@ -72,7 +72,9 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 		parts, err = assemble.Make(ctx, o.form, assemble.Options{
 			Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Sync: logs.Sync, Program: o.door, Offer: o.other,
 		})
-		defer parts.Close()
+		if err == nil {
+			defer parts.Close()
+		}
 	}
 	if err == nil {
 		listener, err = config.Access.Listen(ctx, config.Port, func(err error) {

@@ -77,7 +77,9 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 	var parts assemble.Parts
 	if err == nil {
 		parts, err = assemble.Make(ctx, assemble.Stdio, assemble.Options{Settings: config, Env: p.Env, Version: buildVersion(), Emit: emit, Sync: logs.Sync, Offer: other})
-		defer parts.Close()
+		if err == nil {
+			defer parts.Close()
+		}
 	}
 	if err != nil {
 		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))

@@ -118,9 +118,6 @@ func wrapped(command []string) bool {
 	return len(command) > 0 && entry.Entry{Command: command[0], Args: command[1:]}.Wrapped()
 }
 
-// own returns a wrapped server's own command.
-func own(command []string) []string { return command[slices.Index(command, "--")+1:] }
-
 // wrap returns an edit that wraps servers.
 func (l List) wrap(names []string) func([]byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
