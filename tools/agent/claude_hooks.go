@@ -16,7 +16,8 @@ const claudeTimeout = 5
 // PostToolUseFailure instead, which cannot replace anything.
 var claudeHooks = Hooks{
 	Events: []Event{
-		{Name: "PostToolUse", Matcher: "Bash|Read|Grep|mcp__.*", Timeout: claudeTimeout}, {Name: "PostToolUseFailure", Matcher: "Bash", Timeout: claudeTimeout},
+		{Name: "PostToolUse", Matcher: "Bash|PowerShell|Read|Grep|mcp__.*", Was: "Bash|Read|Grep|mcp__.*", Timeout: claudeTimeout},
+		{Name: "PostToolUseFailure", Matcher: "Bash|PowerShell", Was: "Bash", Timeout: claudeTimeout},
 		{Name: "PreCompact", Timeout: claudeTimeout}, {Name: "SessionStart", Matcher: "startup|resume|clear|compact", Was: "compact", Timeout: claudeTimeout},
 		{Name: "Stop", Timeout: claudeTimeout},
 	},
