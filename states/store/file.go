@@ -41,7 +41,21 @@ type file struct {
 	// writing holds a token while this process writes. Waiting for the token ends with the waiter's context and is
 	// fair, unlike SQLite's polling for its lock.
 	writing chan struct{}
+
+	// locked is when a writer of this process may try again, after another process has held the lock for all of a writer's patience; a
+	// request that waits each time would be late each time. lasting is how long it waits then. Both belong to the holder of writing.
+	locked  time.Time
+	lasting time.Duration
 }
+
+// How long writers leave a locked file alone: at first, and at most.
+const (
+	lockedFirst = time.Second
+	lockedMost  = 30 * time.Second
+)
+
+// errLocked is the error of a writer that does not wait.
+var errLocked = errors.New("another process holds its lock; it is tried again within half a minute")
 
 // openFile opens a file. If there is none, it creates one that only its owner can read.
 func openFile(s fileSettings) (*file, error) {
@@ -130,7 +144,12 @@ func (f *file) once(ctx context.Context, work func(context.Context, querier) err
 // turns out to be damaged, the work is repeated in a new file.
 func (f *file) write(ctx context.Context, work func(context.Context, querier) error) error {
 	return f.alone(ctx, func(ctx context.Context) error {
+		if time.Now().Before(f.locked) {
+			return errLocked
+		}
+		began := time.Now()
 		err := transact(ctx, f.DB(), work)
+		f.noteLock(err, time.Since(began))
 		if isDamaged(err) {
 			if err = f.startOver(); err == nil {
 				err = transact(ctx, f.DB(), work)
@@ -138,6 +157,17 @@ func (f *file) write(ctx context.Context, work func(context.Context, querier) er
 		}
 		return err
 	})
+}
+
+// noteLock notes whether a transaction failed because another process held the lock while it waited.
+func (f *file) noteLock(err error, waited time.Duration) {
+	busy := isCode(err, sqlite3.SQLITE_BUSY) || isCode(err, sqlite3.SQLITE_INTERRUPT) || errors.Is(err, context.DeadlineExceeded)
+	if !busy || waited < lockedFirst/4 {
+		f.lasting = 0
+		return
+	}
+	f.lasting = min(max(2*f.lasting, lockedFirst), lockedMost)
+	f.locked = time.Now().Add(f.lasting)
 }
 
 // ReplaceDamaged replaces the file if err, from reading db, means that db is damaged, unless another goroutine has

@@ -113,3 +113,32 @@ func TestARemovedFileStaysAway(t *testing.T) {
 	require.Error(t, err)
 	assert.NoFileExists(t, f.settings.Path)
 }
+
+// TestALockedFileIsLeftAlone: after one writer has waited in vain the next ones fail at once, until it is time to try again.
+func TestALockedFileIsLeftAlone(t *testing.T) {
+	var damaged []string
+	f := openIt(t, filepath.Join(t.TempDir(), "a.db"), &damaged)
+	other, err := f.DB().Conn(t.Context())
+	require.NoError(t, err)
+	defer other.Close()
+	_, err = other.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	short, cancel := context.WithTimeout(t.Context(), lockedFirst/2)
+	defer cancel()
+	require.Error(t, f.write(short, insert))
+	first := f.locked
+	require.ErrorIs(t, f.write(t.Context(), insert), errLocked, "it does not wait a minute")
+	f.locked = time.Time{}
+	again, cancel := context.WithTimeout(t.Context(), lockedFirst/2)
+	defer cancel()
+	require.Error(t, f.write(again, insert))
+	assert.Equal(t, 2*lockedFirst, f.lasting)
+	assert.True(t, f.locked.After(first))
+
+	_, err = other.ExecContext(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+	f.locked = time.Time{}
+	require.NoError(t, f.write(t.Context(), insert))
+	assert.Zero(t, f.lasting)
+	assert.Equal(t, 1, count(t, f))
+}
