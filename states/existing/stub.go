@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // MaxStub is the size in tokens of the longest stub, if the way back begins with the program's name.
@@ -32,10 +33,7 @@ func Stub(tool, subject string, lines int, way string) string {
 	if what = strings.TrimSpace(what); what == "" {
 		what = "result"
 	}
-	unit := "lines"
-	if lines == 1 {
-		unit = "line"
-	}
+	unit := terminal.Plural(lines, "line", "lines")
 	if way == Again {
 		return fmt.Sprintf(stubStart+"%s: %s %s; read the file again to see them]", what, number, unit)
 	}

@@ -1,5 +1,5 @@
 // Package terminal reads what programs write for a terminal: control sequences, and lines that they overwrite to show
-// their progress. It imports nothing of this project.
+// their progress. It also has the words for numbers and lists that people read. It imports nothing of this project.
 package terminal
 
 import (

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // NoArguments checks that a verb has no arguments.
@@ -74,12 +76,7 @@ func words[T ~string](list []T) []string {
 }
 
 // Or lists words as English does: "a, b or c".
-func Or(list []string) string {
-	if len(list) < 2 {
-		return strings.Join(list, "")
-	}
-	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
-}
+func Or(list []string) string { return terminal.List(list, "or") }
 
 // share is the value of a flag that accepts a fraction.
 type share struct{ to *float64 }

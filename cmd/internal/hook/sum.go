@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // noteSum counts the cuts of the hooks in one session.
@@ -55,7 +57,7 @@ func (s noteSum) Done(net *worth) string {
 	if s.cut == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("mcp-pruner: %s cut, %s tokens less", Counted(s.cut, "result"), short(s.tokens))
+	line := fmt.Sprintf("mcp-pruner: %s cut, %s tokens less", terminal.Count(s.cut, "result"), short(s.tokens))
 	again := s.back
 	if net != nil {
 		again = max(again, net.Again)
@@ -98,12 +100,4 @@ func short(n int) string {
 		return fmt.Sprintf("%.0fk", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
-
-// Counted returns a number with a noun.
-func Counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // gainCommand returns the verb gain.
@@ -71,11 +72,11 @@ is in the trace: trace stats --subject NAME.`,
 func showGain(g *hook.Gain, w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s cut in %s: %d tokens, worth %.0f fresh input tokens over the calls that carried them;\n",
-		hook.Counted(g.Total.Results, "result"), hook.Counted(g.Sessions, "session"), g.Total.Tokens, g.Total.Gross)
-	fmt.Fprintf(&b, "%d %s fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, plural(g.Total.Again, "was", "were"), g.Total.Rereads, g.Total.Net)
+		terminal.Count(g.Total.Results, "result"), terminal.Count(g.Sessions, "session"), g.Total.Tokens, g.Total.Gross)
+	fmt.Fprintf(&b, "%d %s fetched again, which cost %.0f. Net %+.0f.\n", g.Total.Again, terminal.Plural(g.Total.Again, "was", "were"), g.Total.Rereads, g.Total.Net)
 	if g.Bill+g.Known.Net > 0 && g.Known.Results > 0 {
 		fmt.Fprintf(&b, "%s in transcripts: net %+.0f, %+.1f %% of what their sessions would have cost without hooks.\n",
-			hook.Counted(g.Known.Results, "result"), g.Known.Net, g.Net)
+			terminal.Count(g.Known.Results, "result"), g.Known.Net, g.Net)
 	}
 	if all := g.Sent + g.Less; all > 0 && g.Known.Results > 0 {
 		fmt.Fprintf(&b, "With a subscription, whose windows count tokens: %d fewer were sent in all calls, %+.1f %% of them.\n", g.Less, 100*float64(g.Less)/float64(all))
@@ -84,7 +85,7 @@ func showGain(g *hook.Gain, w io.Writer) error {
 		b.WriteString("You lost: \"mcp-pruner init CLIENT --uninstall\" takes the hooks out.\n")
 	}
 	if g.Unknown > 0 {
-		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", hook.Counted(g.Unknown, "result"))
+		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", terminal.Count(g.Unknown, "result"))
 	}
 	b.WriteByte('\n')
 	gainTable(&b, "tool", g.Tools)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // gainLedger names the proxy's ledger and the subject whose sessions are added up.
@@ -41,7 +41,7 @@ func (l gainLedger) show(ctx context.Context, p command.Process, asJSON bool) er
 		return enc.Encode(c)
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s cleared in %s. By the proxy's account the input cost %.0f fresh input tokens instead of %.0f: net %+.0f, %+.1f %%. What the API reported comes to %.0f.\n\n",
-		hook.Counted(t.Cleared, "result"), hook.Counted(len(list), "session"), t.After, t.Before, c.Net, c.NetPct, c.Bill)
+		terminal.Count(t.Cleared, "result"), terminal.Count(len(list), "session"), t.After, t.Before, c.Net, c.NetPct, c.Bill)
 	if err != nil {
 		return err
 	}

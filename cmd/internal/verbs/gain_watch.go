@@ -50,10 +50,3 @@ func noteLine(n hook.Note) string {
 	}
 	return fmt.Sprintf("%s  %s %s: %d tokens instead of %d  %s  %s", at, n.Client, n.Tool, n.Sent, n.Tokens, n.ID, n.About)
 }
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
-}

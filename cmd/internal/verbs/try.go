@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -81,23 +82,15 @@ func tryRun(ctx context.Context, p command.Process, paths []string, count, lines
 		whole, sent, missed = whole+side.whole, sent+side.sent, missed+side.missed
 	}
 	fmt.Fprintf(&out, "%s: %d tokens as they came, %d as hooks would send them (%.0f %%). ",
-		counted(len(found), "result", "results"), whole, sent, 100*float64(sent)/float64(max(whole, 1)))
+		terminal.Count(len(found), "result"), whole, sent, 100*float64(sent)/float64(max(whole, 1)))
 	if missed == 0 {
 		out.WriteString("Nothing that was used later would have been cut.\n")
 	} else {
-		fmt.Fprintf(&out, "%s used later would have been cut: the agent would have had to bring it back.\n", counted(missed, "line that was", "lines that were"))
+		fmt.Fprintf(&out, "%d %s used later would have been cut: the agent would have had to bring it back.\n", missed, terminal.Plural(missed, "line that was", "lines that were"))
 	}
 	out.WriteString("To turn hooks on: mcp-pruner init\n")
 	_, err = io.WriteString(p.Stdout, out.String())
 	return err
-}
-
-// counted returns a number with the word for one or for more.
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 // latestCuts returns the latest results that hooks would cut, newest first. Files of sessions are read from the newest on.

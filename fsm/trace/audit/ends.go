@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // maxBatch is the longest time between the first and the last record of one batch. A process gathers records for 50 ms;
@@ -27,7 +28,7 @@ func (v *verifier) sealless() (problems []string) {
 	for _, id := range slices.Sorted(maps.Keys(v.writers)) {
 		if w := v.writers[id]; w.unsealed > 0 && w.batches() > 1 {
 			problems = append(problems, fmt.Sprintf("seals missing: the last %s of process %s, over %s, have none, and a process leaves at most one batch without",
-				counted(w.unsealed, "line"), id, w.ended.Sub(w.since).Round(time.Millisecond)))
+				terminal.Count(w.unsealed, "line"), id, w.ended.Sub(w.since).Round(time.Millisecond)))
 		}
 	}
 	return problems
@@ -64,7 +65,7 @@ func (v *verifier) noteSideFiles() {
 		_ = trace.Leftovers(s.Name, func(left trace.Left) bool { // the next server reports errors
 			if len(left.Records) > 0 {
 				v.note("%s of process %s, which was killed, are in its side file %s; the next server appends them",
-					counted(len(left.Records), "record"), left.Writer, left.File)
+					terminal.Count(len(left.Records), "record"), left.Writer, left.File)
 			}
 			return false
 		})

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // Heads are the heads of each process, and what else the event log says about the trace.
@@ -130,11 +131,11 @@ func (h *Heads) checkEnd(writers map[string]*writer) (problems []string) {
 		w := writers[id]
 		switch {
 		case w == nil && last > 0 && !h.removed:
-			problems = append(problems, fmt.Sprintf("process %s wrote at least %s, and none is here", id, counted(int(last), "line")))
+			problems = append(problems, fmt.Sprintf("process %s wrote at least %s, and none is here", id, terminal.Count(int(last), "line")))
 		case w == nil:
 		case w.seq < last:
 			problems = append(problems, fmt.Sprintf("process %s wrote at least %s, and the last here is number %d: the end was cut off",
-				id, counted(int(last), "line"), w.seq))
+				id, terminal.Count(int(last), "line"), w.seq))
 		case !w.whole && !h.removed:
 			problems = append(problems, fmt.Sprintf("the first lines of process %s are not here, and no file was removed because of its age", id))
 		case w.unsealed > 0 && w.seq-uint64(w.unsealed) < last: // the head was reported after the seal
@@ -146,16 +147,5 @@ func (h *Heads) checkEnd(writers map[string]*writer) (problems []string) {
 
 // areSome returns a phrase such as "is 1 line" or "are 2 lines".
 func areSome(n int, thing string) string {
-	if n == 1 {
-		return "is " + counted(n, thing)
-	}
-	return "are " + counted(n, thing)
-}
-
-// counted returns a phrase such as "1 line" or "2 lines".
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return strconv.Itoa(n) + " " + thing
+	return terminal.Plural(n, "is ", "are ") + terminal.Count(n, thing)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // named holds the ids of the requests that an event log names. A call is noted before its tool runs and before the log
@@ -115,7 +116,7 @@ func (v *verifier) checkNamed() {
 	if v.example != "" {
 		example = ", such as " + v.example
 	}
-	text := fmt.Sprintf("the log names %s that no record here describes%s", counted(v.absent, "request"), example)
+	text := fmt.Sprintf("the log names %s that no record here describes%s", terminal.Count(v.absent, "request"), example)
 	if h.removed || h.named.failed || v.verdict.Lost > 0 || h.named.starts > len(h.started) {
 		v.note("%s: records were removed because of their age, could not be written, or belong to a server without a trace", text)
 		v.verdict.Unproved++

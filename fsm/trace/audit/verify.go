@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // Verdict is the result of verifying a trace.
@@ -265,10 +266,7 @@ func firstOf(l *line) string {
 }
 
 func missing(n uint64) string {
-	if n == 1 {
-		return "1 line is"
-	}
-	return fmt.Sprintf("%d lines are", n)
+	return fmt.Sprintf("%d %s", n, terminal.Plural(n, "line is", "lines are"))
 }
 
 func (w *writer) follow(l *line) {
@@ -340,10 +338,10 @@ func (v *verifier) finish() error {
 		v.note("%s: the line is empty, the first of %d such: several processes wrote at once, or somebody else wrote there", v.where(v.blank), v.blanks)
 	}
 	for _, id := range slices.Sorted(maps.Keys(v.recovered)) {
-		v.note("%s of process %s, which was killed, come from its side file", counted(v.recovered[id], "record"), id)
+		v.note("%s of process %s, which was killed, come from its side file", terminal.Count(v.recovered[id], "record"), id)
 	}
 	if d.Lost > 0 {
-		v.note("the processes say that %s could not be written (disk full, file closed)", counted(d.Lost, "record"))
+		v.note("the processes say that %s could not be written (disk full, file closed)", terminal.Count(d.Lost, "record"))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // Route returns the provider that a request is for. A request goes to a provider only if its path, its headers and the form of
@@ -51,15 +52,11 @@ func Route(r *http.Request) (to *Provider, why string) {
 
 // names returns "A, B and C".
 func names(list []*Provider, last string) string {
-	all := list[0].Name
-	for i, p := range list[1:] {
-		separator := ", "
-		if i == len(list)-2 {
-			separator = " " + last + " "
-		}
-		all += separator + p.Name
+	all := make([]string, len(list))
+	for i, p := range list {
+		all[i] = p.Name
 	}
-	return all
+	return terminal.List(all, last)
 }
 
 // Refusal returns the body of an error for a request, in the form of the API that the request is for. A request that could

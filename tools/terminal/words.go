@@ -1,0 +1,25 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plural returns the word for a number of things.
+func Plural[N int | uint64](n N, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// Count returns a number with a noun: "1 line", "2 lines".
+func Count(n int, noun string) string { return fmt.Sprintf("%d %s", n, Plural(n, noun, noun+"s")) }
+
+// List lists words as English does: "a, b or c".
+func List(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
+}
