@@ -23,7 +23,7 @@ func ParseJSON(text []byte) (*JSON, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
-	root, err := hujson.Parse(text)
+	root, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +42,18 @@ func ParseJSON(text []byte) (*JSON, error) {
 		}
 	}
 	return j, nil
+}
+
+// maxBrackets is the number of arrays and objects in a file. hujson calls itself for each level of nesting, and millions of
+// levels would overflow the stack.
+const maxBrackets = 1 << 19
+
+// parse parses JSON with comments and trailing commas.
+func parse(text []byte) (hujson.Value, error) {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
+		return hujson.Value{}, fmt.Errorf("it has more than %d brackets", maxBrackets)
+	}
+	return hujson.Parse(text)
 }
 
 // Bytes returns the file with all changes.
@@ -77,7 +89,7 @@ func (j *JSON) SetText(text string, path ...string) error {
 	if v == nil {
 		return fmt.Errorf("%s is not there", strings.Join(path, "."))
 	}
-	parsed, err := hujson.Parse([]byte(text))
+	parsed, err := parse([]byte(text))
 	if err != nil {
 		return err
 	}

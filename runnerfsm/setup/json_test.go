@@ -3,9 +3,12 @@ package setup
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 var texts = map[string]string{
@@ -151,4 +154,17 @@ func TestBrokenFileIsLeftAlone(t *testing.T) {
 	got, err := os.ReadFile(f.Path)
 	require.NoError(t, err)
 	require.Equal(t, "{broken", string(got))
+}
+
+// A file of nested brackets is refused, whatever reads it; it does not overflow the stack.
+func TestNestedBracketsAreRefused(t *testing.T) {
+	for _, depth := range []int{maxBrackets, 5 << 20} {
+		text := []byte(`{"a":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + "}")
+		for _, format := range []agent.Format{agent.StrictJSON, agent.HooksJSON, agent.CommentedJSON, agent.JSONC} {
+			_, err := Syntax{Format: format}.Decode(text)
+			require.Error(t, err)
+		}
+	}
+	_, err := ParseJSON([]byte(strings.Repeat("[", 5<<20)))
+	require.ErrorContains(t, err, "brackets")
 }

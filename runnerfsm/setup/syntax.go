@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/tailscale/hujson"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
@@ -79,9 +78,11 @@ func strictJSON(text []byte) (any, error) {
 		at = int(min(syntax.Offset-1, int64(len(text))))
 	}
 	u := &Unreadable{Line: lineAt(text, at), Why: err.Error()}
-	if _, failed := hujson.Parse(bytes.Clone(text)); failed == nil && at < len(text) { // JSON but for comments and commas
-		u.Why = "a comment, which it does not accept in this file"
-		if text[at] != '/' {
+	if _, failed := parse(bytes.Clone(text)); failed == nil && at < len(text) { // JSON but for comments and commas
+		switch text[at] {
+		case '/':
+			u.Why = "a comment, which it does not accept in this file"
+		case ']', '}':
 			u.Line = lineAt(text, bytes.LastIndexByte(text[:at], ','))
 			u.Why = "a comma after which nothing follows, which it does not accept in this file"
 		}
@@ -193,7 +194,7 @@ var hujsonLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // jsonc reads JSON with comments and trailing commas.
 func jsonc(text []byte) (any, error) {
-	v, err := hujson.Parse(bytes.Clone(text))
+	v, err := parse(bytes.Clone(text))
 	if err != nil {
 		u := &Unreadable{Line: 1, Why: err.Error()}
 		if m := hujsonLine().FindStringSubmatch(u.Why); m != nil {
