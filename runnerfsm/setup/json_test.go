@@ -158,7 +158,7 @@ func TestBrokenFileIsLeftAlone(t *testing.T) {
 
 // A file of nested brackets is refused, whatever reads it; it does not overflow the stack.
 func TestNestedBracketsAreRefused(t *testing.T) {
-	for _, depth := range []int{maxBrackets, 5 << 20} {
+	for _, depth := range []int{100_000, 5 << 20} {
 		text := []byte(`{"a":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + "}")
 		for _, format := range []agent.Format{agent.StrictJSON, agent.HooksJSON, agent.CommentedJSON, agent.JSONC} {
 			_, err := Syntax{Format: format}.Decode(text)

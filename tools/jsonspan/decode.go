@@ -24,7 +24,7 @@ func DecodeFloats(text []byte) (any, error) {
 }
 
 func decode(text []byte, number func(word string) any) (any, error) {
-	d, err := parse(text, MaxDepth)
+	d, err := parse(text, maxDepth)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (d *Document) decode(index int32, number func(word string) any) any {
 			array = append(array, d.decode(i, number))
 		}
 		return array
-	case String:
+	case stringKind:
 		return Unquote(d.Body[v.Start+1 : v.End-1])
 	}
 	switch word := d.Body[v.Start:v.End]; word[0] {

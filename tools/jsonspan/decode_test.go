@@ -18,7 +18,7 @@ func FuzzDecode(f *testing.F) {
 		`{"a":[1,-0.5e+07,1e999,true,false,null,"x"],"b":{"c":{}},"d":[]}`, ` [ { } , [ ] , "" ] `, `{"a":1,"a":{"b":2},"\u0061":3}`,
 		`"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\ud800\ud800\udc00x\udfff"`, `"\ud800\u0041"`, `"\\\\\""`, "\"\xff\xfe\\n\xc3\"", `null`, `7`,
 		`{"id":"\u0031", "params" : [ "]", {"}":"{\"" } ] ,"x":null}`, `{"a"}`, `{`, ``, `[1] 2`, `"\u12"`, "\"a\tb\"", `"\x"`, `01`, `-`, `1.`, `.5`, `1e`, `1e+5`, `-0`, `[1,]`, `{"a":1,}`, `{"a":1]`, `[}`, `tru`, `nullx`, `{1:2}`,
-		strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth), strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1),
+		strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
 	} {
 		f.Add([]byte(seed))
 	}

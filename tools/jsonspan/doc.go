@@ -21,7 +21,7 @@ type Document struct {
 
 // Parse finds the values of a text, and returns the span of the one that it is. It refuses a text that exceeds the limits.
 func Parse(text []byte) (Document, Span, error) {
-	s := scanner{text: text, most: maxValues, deepest: MaxDepth}
+	s := scanner{text: text, most: maxValues, deepest: maxDepth}
 	if !s.whole() {
 		return Document{Body: text}, Span{}, ErrShape
 	}

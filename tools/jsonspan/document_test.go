@@ -52,9 +52,9 @@ func visit(d Document, v Span, each func(Span)) {
 // Containers within each other are read down to the depth of encoding/json, so that no text overflows the stack.
 func TestDepthIsLimited(t *testing.T) {
 	nested := func(depth int) []byte { return []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth)) }
-	_, _, err := Parse(nested(MaxDepth))
+	_, _, err := Parse(nested(maxDepth))
 	require.NoError(t, err)
-	for _, depth := range []int{MaxDepth + 1, 5 << 20} {
+	for _, depth := range []int{maxDepth + 1, 5 << 20} {
 		_, _, err = Parse(nested(depth))
 		require.Error(t, err)
 		require.Error(t, json.Unmarshal(nested(depth), new(any)))
@@ -101,8 +101,8 @@ func TestMistakesAreBounded(t *testing.T) {
 	} {
 		Find([]byte(text))
 	}
-	deep := strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth)
-	require.Len(t, Find([]byte(deep)), MaxDepth)
-	require.Len(t, Find([]byte("["+deep+"]")), MaxDepth, "the outermost one is skipped")
+	deep := strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)
+	require.Len(t, Find([]byte(deep)), maxDepth)
+	require.Len(t, Find([]byte("["+deep+"]")), maxDepth, "the outermost one is skipped")
 	require.Nil(t, Find([]byte("["+strings.Repeat("1,", 2<<20)+"1]")), "too many values")
 }

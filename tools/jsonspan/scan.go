@@ -11,12 +11,12 @@ import (
 // Kind is the type of a value.
 type Kind uint8
 
-// The kinds. Scalar is a number, true, false or null.
+// The kinds. scalarKind is a number, true, false or null.
 const (
 	Object Kind = iota
 	Array
-	String
-	Scalar
+	stringKind
+	scalarKind
 )
 
 // Value is one value of a text.
@@ -33,7 +33,7 @@ func (v Value) Holds() bool { return v.Kind <= Array }
 
 // Limits of a text.
 const (
-	MaxDepth = 10_000 // containers within each other; as in encoding/json
+	maxDepth = 10_000 // containers within each other; as in encoding/json
 
 	maxValues = 1 << 20 // a list of so many values is data, not something to read
 	maxFailed = 4       // bytes that Find reads in vain, per byte of the text
@@ -47,7 +47,7 @@ func Find(text []byte) []Value {
 	if len(text) > math.MaxInt32 {
 		return nil
 	}
-	s := scanner{text: text, most: maxValues, deepest: MaxDepth}
+	s := scanner{text: text, most: maxValues, deepest: maxDepth}
 	for failed := 0; failed <= maxFailed*len(text); {
 		start := bytes.IndexAny(text[s.at:], "{[")
 		if start < 0 {
@@ -155,7 +155,7 @@ func (s *scanner) value(c byte) expected {
 	case v.Kind == Array:
 		next = valueOrEnd
 		s.at++
-	case v.Kind == String && !s.string(), v.Kind == Scalar && !s.scalar():
+	case v.Kind == stringKind && !s.string(), v.Kind == scalarKind && !s.scalar():
 		return nothing
 	}
 	if v.Holds() || s.depth <= s.deepest {
@@ -164,7 +164,7 @@ func (s *scanner) value(c byte) expected {
 	}
 	if v.Holds() {
 		s.open = v.next - 1
-		if s.depth++; s.depth > MaxDepth {
+		if s.depth++; s.depth > maxDepth {
 			return nothing
 		}
 	}
@@ -178,9 +178,9 @@ func kindOf(c byte) Kind {
 	case '[':
 		return Array
 	case '"':
-		return String
+		return stringKind
 	}
-	return Scalar
+	return scalarKind
 }
 
 // end reads the closing bracket of a container.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,5 +37,21 @@ func TestEachAPIIsTheSameConversation(t *testing.T) {
 		again, err := APIOf(path).Parse(replaced.Body)
 		require.NoError(t, err, path)
 		assert.Equal(t, "less", again.Text(again.Results[0]), path)
+	}
+}
+
+// A request of nested brackets is refused, so that the proxy passes it on as it came; it does not overflow the stack.
+func TestNestedBracketsAreRefused(t *testing.T) {
+	nested := strings.Repeat("[", 5<<20) + strings.Repeat("]", 5<<20)
+	for path, body := range requests {
+		_, err := APIOf(path).Parse([]byte(strings.Replace(body, `"ls"`, nested, 1)))
+		if strings.Contains(body, `"ls"`) {
+			require.Error(t, err, path)
+		}
+		encoded := strings.Replace(body, `\"ls\"`, nested, 1)
+		c, err := APIOf(path).Parse([]byte(encoded))
+		require.NoError(t, err, path)
+		require.Len(t, c.Results, 1)
+		_ = c.Text(c.Results[0])
 	}
 }
