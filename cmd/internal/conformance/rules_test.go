@@ -51,7 +51,7 @@ var anyVerb = []string{"cmd/internal/assemble", "cmd/internal/command", "cmd/int
 // only fall.
 var domainsOfVerbs = map[string]int{
 	"context_apply.go": 2, "context_choice.go": 2, "context_look.go": 3, "context_report.go": 2, "doctor.go": 4, "doctor_clients.go": 5,
-	"doctor_proxy.go": 3, "doctor_state.go": 4, "gain.go": 2, "gain_ledger.go": 2, "gateway.go": 5, "gateway_init.go": 4, "gc.go": 2, "gc_clean.go": 2,
+	"doctor_proxy.go": 3, "doctor_state.go": 4, "gain.go": 2, "gateway.go": 5, "gateway_init.go": 4, "gc.go": 2, "gc_clean.go": 2,
 	"gc_settings.go": 2, "gc_verbs.go": 2, "keys.go": 2, "recover.go": 4, "replay.go": 3, "store.go": 2, "trace.go": 2, "try.go": 3,
 	"uninstall.go": 5, "verbs.go": 5, "view.go": 2,
 }
