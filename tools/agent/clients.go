@@ -19,9 +19,13 @@ func Announced(name string) *Client {
 	})
 }
 
-// Named returns the client with a name as in commands, or one of which nothing is known.
+// Named returns the client with a name as in commands, or its title in one word ("claude-code"), in capitals or not; or one of which
+// nothing is known.
 func Named(name string) *Client {
-	return find(func(c *Client) bool { return name != "" && c.Name == name })
+	word := func(title string) string { return strings.ReplaceAll(title, " ", "-") }
+	return find(func(c *Client) bool {
+		return name != "" && (strings.EqualFold(c.Name, name) || strings.EqualFold(word(c.Title), word(name)))
+	})
 }
 
 // Calling returns the client that sends a User-Agent, or one of which nothing is known.

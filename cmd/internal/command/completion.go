@@ -62,7 +62,8 @@ func flagWords(c *cobra.Command, args []string, typed string) []cobra.Completion
 func firstWords(usage string) []string {
 	fields := strings.Fields(usage)
 	for i, field := range fields {
-		optional := i == 1 && strings.HasPrefix(field, "[") && strings.HasSuffix(field, "]") // "init [claude|codex]"
+		field = strings.TrimSuffix(field, "...")
+		optional := i == 1 && strings.HasPrefix(field, "[") && strings.HasSuffix(field, "]") // "init [claude|codex]..."
 		if strings.Contains(field, "|") && (optional || !strings.HasPrefix(field, "[")) && i > 0 && !strings.HasPrefix(fields[i-1], "--") {
 			return strings.Split(strings.Trim(field, "[]"), "|")
 		}

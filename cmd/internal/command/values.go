@@ -34,16 +34,6 @@ func OneArgument(name string) cobra.PositionalArgs {
 	}
 }
 
-// OptionalArgument accepts at most one argument.
-func OptionalArgument(name string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return OneArgument(name)(c, args)
-	}
-}
-
 // choice is the value of a flag that accepts certain words only.
 type choice[T ~string] struct {
 	to      *T

@@ -36,7 +36,7 @@ func doctorCommand(p command.Process) *cobra.Command {
 	var verbose bool
 	var port int
 	c := &cobra.Command{
-		Use:   "doctor",
+		Use: "doctor", SuggestFor: []string{"status"},
 		Short: "Say what is installed in which client, and what is wrong",
 		Long: `Says first what is installed in which client and when it last worked, then what the
 server would find here: shell, rg, pruner, root and files, and with --verbose the settings.

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,9 +38,9 @@ Each server is started once. One whose list becomes shorter by less than 300 tok
 cannot be asked now, too, unless --yes is given.`,
 		Args: command.OneArgument("CLIENT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := serversOf(p, args[0])
+			l, err := serversOf(p, cmp.Or(agent.Named(args[0]).Name, args[0]))
 			switch {
-			case err != nil && !slices.Contains(wrap.Clients(), args[0]):
+			case err != nil && !slices.Contains(wrap.Clients(), agent.Named(args[0]).Name):
 				return command.Usagef("%v", err)
 			case err != nil:
 				return err

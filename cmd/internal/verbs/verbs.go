@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // Groups of the help. A verb of neither is found by its own help and by the pages: clients run it, or few people need it.
@@ -77,6 +78,9 @@ func Run(p command.Process) int {
 		return keeper.Main(rest)
 	}
 	if instead := removed[verb]; instead != "" {
+		if len(rest) > 0 && agent.Named(rest[0]).Name != "" {
+			instead = strings.ReplaceAll(instead, "CLIENT", agent.Named(rest[0]).Name)
+		}
 		_, _ = fmt.Fprintf(p.Stderr, "mcp-pruner: there is no %s any more. Instead: %s\n", verb, instead)
 		return command.Usage
 	}

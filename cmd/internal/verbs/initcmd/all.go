@@ -52,25 +52,30 @@ func (o options) runAll(ctx context.Context, p command.Process) error {
 	if len(list) == 0 {
 		return command.Usagef("no client is found: neither a folder of settings nor a program on PATH of %s; name one", command.Or(clients()))
 	}
-	if o.show || o.uninstall {
-		var failed error
-		for _, c := range list {
-			_, _ = fmt.Fprintf(p.Stdout, "%s\n", c.Title)
-			failed = errors.Join(failed, o.run(ctx, p, c.Name))
+	if !o.show && !o.uninstall {
+		if list, err = o.ask(p, list); err != nil {
+			return err
 		}
-		return failed
 	}
-	chosen, err := o.ask(p, list)
-	if err != nil {
-		return err
+	var names []string
+	for _, c := range list {
+		names = append(names, c.Name)
 	}
+	return o.runEach(ctx, p, h, names)
+}
+
+// runEach does for several clients what run does for one, and says once what is on.
+func (o options) runEach(ctx context.Context, p command.Process, h home, names []string) (failed error) {
 	o.quiet = true
-	var failed error
-	for _, c := range chosen {
+	for _, name := range names {
+		c := agent.Named(name)
 		_, _ = fmt.Fprintf(p.Stdout, "\n%s\n", c.Title)
 		if err := o.run(ctx, p, c.Name); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", c.Title, err))
 		}
+	}
+	if o.show || o.uninstall {
+		return failed
 	}
 	return errors.Join(failed, h.conclude(p.Stdout))
 }
@@ -135,8 +140,8 @@ const TrySentence = "Run this command and tell me what went wrong: for i in $(se
 
 // conclude says what is on, how to see it work, and how to undo it.
 func (h home) conclude(w io.Writer) error {
-	var on []string
-	var hooked, served, shown bool
+	var on, names, shown []string
+	var hooked, served bool
 	for _, name := range clients() {
 		all, err := h.pieces(name)
 		if err != nil {
@@ -150,8 +155,11 @@ func (h home) conclude(w io.Writer) error {
 		}
 		if len(kinds) > 0 {
 			c := agent.Named(name)
-			on = append(on, fmt.Sprintf("%s (%s)", c.Title, strings.Join(kinds, ", ")))
-			hooked, served, shown = hooked || slices.Contains(kinds, string(hooks)), served || slices.Contains(kinds, string(mcp)), shown || c.Prefix != nil
+			on, names = append(on, fmt.Sprintf("%s (%s)", c.Title, strings.Join(kinds, ", "))), append(names, name)
+			hooked, served = hooked || slices.Contains(kinds, string(hooks)), served || slices.Contains(kinds, string(mcp))
+			if c.Prefix != nil {
+				shown = append(shown, name)
+			}
 		}
 	}
 	if len(on) == 0 {
@@ -165,14 +173,14 @@ func (h home) conclude(w io.Writer) error {
 	default:
 		try, then = "To see it work, let the client run some dozens of commands: mcp-pruner doctor counts the old results that were replaced.", ""
 	}
-	if shown {
-		then += "What the client sends before your first word, and what of it could go: mcp-pruner context CLIENT\n"
+	if len(shown) > 0 {
+		then += "What the client sends before your first word, and what of it could go: mcp-pruner context " + command.Or(shown) + "\n"
 	}
 	_, err := fmt.Fprintf(w, `
 On now: %s. It works in sessions that begin from now on.
 %s
-%sTo undo: mcp-pruner init CLIENT --uninstall, or mcp-pruner uninstall for everything.
-`, strings.Join(on, "; "), try, then)
+%sTo undo: mcp-pruner init %s --uninstall, or mcp-pruner uninstall for everything.
+`, strings.Join(on, "; "), try, then, strings.Join(names, " "))
 	return err
 }
 
@@ -180,17 +188,17 @@ On now: %s. It works in sessions that begin from now on.
 // are given the writer of the report.
 func UninstallCommand(p command.Process, first func(c *cobra.Command, w io.Writer) error, last func(c *cobra.Command, w io.Writer) error) *cobra.Command {
 	return &cobra.Command{
-		Use:   "uninstall",
+		Use:   "uninstall [CLIENT...]",
 		Short: "Take everything out of all clients, and say what stays",
 		Long: `Takes out of every client what init and context put in: hooks, servers, the
 proxy, status line and rule. What context switched off is on again, in projects, too, and
 the proxy ends. Each file gets back the bytes that it had, or loses our entries alone if it
-was edited since. Data of yours stays, and it is said where.`,
-		Args: command.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
+was edited since. Data of yours stays, and it is said where. With CLIENT: what init put
+into that one, as init CLIENT --uninstall does.`,
+		RunE: func(c *cobra.Command, names []string) error {
 			h, err := homeOf(p)
-			if err != nil {
-				return err
+			if err != nil || len(names) > 0 {
+				return errors.Join(err, options{uninstall: true}.runNamed(c.Context(), p, names))
 			}
 			var failed error
 			if first != nil {
@@ -248,7 +256,7 @@ func whatStays(p command.Process) error {
 		return nil
 	})
 	if size == 0 {
-		_, err = fmt.Fprintln(p.Stdout, "Nothing of yours is left.")
+		_, err = fmt.Fprintln(p.Stdout, "Nothing of mcp-pruner is left.")
 		return err
 	}
 	_, err = fmt.Fprintf(p.Stdout, "These stay: originals, ledger, logs and traces of cut results, %.1f MB in %s. To remove them, delete that folder.\n", float64(size)/1e6, dir)

@@ -42,7 +42,7 @@ type options struct {
 func Command(p command.Process) *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use:   "init [" + strings.Join(clients(), "|") + "]",
+		Use:   "init [" + strings.Join(clients(), "|") + "]...",
 		Short: "Set a client up: hooks on its own tools, our tools, or the proxy",
 		Long: `Changes the configuration of a client, or without a name of those that are installed,
 after a question. Without a flag: hooks, which prune the results
@@ -57,13 +57,12 @@ takes out exactly what was put in.`,
   mcp-pruner init codex --mcp
   mcp-pruner init claude --allow-recover
   mcp-pruner init claude --uninstall`,
-		Args: command.OptionalArgument("CLIENT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.selects = c.Flags().Changed("only") || c.Flags().Changed("except")
 			if len(args) == 0 {
 				return o.runAll(c.Context(), p)
 			}
-			return o.run(c.Context(), p, args[0])
+			return o.runNamed(c.Context(), p, args)
 		},
 	}
 	f := c.Flags()
@@ -80,13 +79,24 @@ takes out exactly what was put in.`,
 	return c
 }
 
+// runNamed does what the flags say for the clients that a user names.
+func (o options) runNamed(ctx context.Context, p command.Process, names []string) error {
+	for _, name := range names {
+		if !slices.Contains(clients(), agent.Named(name).Name) {
+			return command.Usagef("unknown client %q: want %s", name, command.Or(clients()))
+		}
+	}
+	h, err := homeOf(p)
+	if err != nil || len(names) > 1 {
+		return errors.Join(err, o.runEach(ctx, p, h, names))
+	}
+	return o.run(ctx, p, agent.Named(names[0]).Name)
+}
+
 func (o options) run(ctx context.Context, p command.Process, client string) error {
 	h, err := homeOf(p)
 	if err != nil {
 		return err
-	}
-	if !slices.Contains(clients(), client) {
-		return command.Usagef("unknown client %q: want %s", client, command.Or(clients()))
 	}
 	if h.tools, err = newTools(o.only, o.except, o.selects); err != nil {
 		return err
