@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -38,8 +40,10 @@ const (
 // MCP_PRUNER_STORE. beside is added to the name of the file that MCP_PRUNER_STORE names, so that each kind has its own.
 func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error) {
 	of := func(name string) string {
-		v, _ := lookup(name)
-		return v
+		if v, set := lookup(name); set {
+			return v
+		}
+		return ""
 	}
 	own, all := "", of(settings.Store)
 	if setting != "" {
@@ -55,6 +59,9 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 		all, given = given, ""
 	}
 	if !store.Names(all) {
+		if all != "" && !strings.HasPrefix(all, settings.FileStore) {
+			return Place{}, fmt.Errorf("%s: want %s", settings.Store, settings.StoreAllowed)
+		}
 		if file := strings.TrimPrefix(all, settings.FileStore); all != "" && given == "" && own == "" {
 			return Place{File: file + beside}, nil
 		}
@@ -147,25 +154,38 @@ const (
 // OpenKeys opens the API keys: in the database that MCP_PRUNER_STORE names, else in a file of the user. failed gets messages
 // about errors that do not prevent opening.
 func OpenKeys(given string, lookup settings.Lookup, failed func(message string)) (*store.Keys, error) {
-	place, err := Locate(given, "", keysSuffix, lookup)
+	place, err := KeysPlace(given, lookup)
 	if err != nil {
 		return nil, err
 	}
-	if place.Shared() {
-		db, err := OpenDatabase(place, failed)
-		if err != nil {
-			return nil, err
-		}
-		return store.KeysIn(db), nil
+	if !place.Shared() {
+		return store.OpenKeys(place.File, failed, time.Now)
 	}
-	if place.File == "" {
-		dir, err := files.StateDir(lookup)
-		if err != nil {
-			return nil, fmt.Errorf("there is no directory for the API keys (%w): name a file with %s", err, settings.Store)
-		}
-		place.File = filepath.Join(dir, "keys.db")
+	db, err := OpenDatabase(place, failed)
+	if err != nil {
+		return nil, err
 	}
-	return store.OpenKeys(place.File, failed, time.Now)
+	return store.KeysIn(db), nil
+}
+
+// KeysPlace returns the place of the API keys.
+func KeysPlace(given string, lookup settings.Lookup) (Place, error) {
+	place, err := Locate(given, "", keysSuffix, lookup)
+	if err != nil || place.Shared() || place.File != "" {
+		return place, err
+	}
+	dir, err := files.StateDir(lookup)
+	if err != nil {
+		return place, fmt.Errorf("there is no directory for the API keys (%w): name a file with %s", err, settings.Store)
+	}
+	return Place{File: filepath.Join(dir, "keys.db")}, nil
+}
+
+// Empty reports whether nothing was ever kept in the place: opening it would create its files.
+func (p Place) Empty() bool {
+	_, missing := os.Stat(p.File)
+	_, noSpool := os.Stat(ledger.SpoolOf(p.File).Dir)
+	return !p.Shared() && errors.Is(missing, fs.ErrNotExist) && errors.Is(noSpool, fs.ErrNotExist)
 }
 
 // Ledger is an open ledger with what belongs to its place.

@@ -30,6 +30,7 @@ func TestLocate(t *testing.T) {
 		{"", "/own", db, Place{}, "MCP_PRUNER_GC_STORE names a file and MCP_PRUNER_STORE a database"},
 		{db, "/own", "", Place{}, "MCP_PRUNER_GC_STORE names a file"},
 		{db, "", "sqlite:/s", Place{}, "keep one of them"},
+		{"", "", "mysql://u:secret@h/d", Place{}, "MCP_PRUNER_STORE: want sqlite:FILE or postgres://USER@HOST/DATABASE"},
 		{"postgres://u:secret@h/d", "", "", Place{}, "without its password"},
 	} {
 		env := map[string]string{ledgerSetting: c.own, "MCP_PRUNER_STORE": c.all, "MCP_PRUNER_STORE_DIRECT": "direct"}

@@ -90,7 +90,7 @@ func recoveryRows() []Row {
 	return []Row{
 		recoveryTTL(both, "86400"), // an agent may come back hours later
 		recoveryTTL(Pruner, "600"), // as specified
-		{Name: Store, For: Servers, Allowed: "sqlite:FILE or postgres://USER@HOST/DATABASE",
+		{Name: Store, For: Servers, Allowed: StoreAllowed,
 			Meaning: "Where state is kept that outlives a process: originals, the ledger with the proxy's decisions, API keys. A database is shared by all replicas: see [TEAMS.md](TEAMS.md). A specific setting, such as MCP_PRUNER_GC_STORE, goes before a file; together with a database it is an error. Unset keeps originals in memory and the rest in the user's state directory.",
 			Take:    storeName},
 		{Name: StoreDirect, For: Servers, Allowed: "postgres://USER@HOST/DATABASE",

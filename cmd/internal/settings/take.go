@@ -141,6 +141,7 @@ func takeMetrics(s *Settings, v string) bool {
 const (
 	FileStore     = "sqlite:"
 	DatabaseStore = "postgres://"
+	StoreAllowed  = FileStore + "FILE or " + DatabaseStore + "USER@HOST/DATABASE"
 )
 
 // storeName takes a file or a database.

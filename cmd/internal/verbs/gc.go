@@ -96,7 +96,11 @@ func (v *gcVerb) answer(ctx context.Context, call *states.Execution, show func(i
 	case a.IsError:
 		call.Answering(len(structured))
 		call.Written(ctx)
-		return errors.New(strings.TrimPrefix(a.Text, "Error "))
+		text := a.Text
+		if i := strings.Index(text, "): "); strings.HasPrefix(text, "Error (") && i > 0 { // the code is for programs
+			text = text[i+len("): "):]
+		}
+		return errors.New(strings.Replace(text, "context_search", "mcp-pruner gc search", 1))
 	case a.Kind != states.Result:
 		return errors.New("internal error")
 	}

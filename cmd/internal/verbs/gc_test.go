@@ -129,7 +129,7 @@ func TestWrongUsageOfGC(t *testing.T) {
 	assert.Contains(t, errs, "confirm")
 	code, _, errs = runGC(t, file, "get", "s77")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, errs, "not_found")
+	assert.Contains(t, errs, "gc get: there is no such segment; mcp-pruner gc search finds those there are")
 }
 
 func TestSettingsForOpencode(t *testing.T) {

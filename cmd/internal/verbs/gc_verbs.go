@@ -1,13 +1,16 @@
 package verbs
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -224,33 +227,36 @@ func (v *gcVerb) stats() *cobra.Command {
 	c := &cobra.Command{Use: "stats", Short: "Say what the proxy's sessions used and saved, and how large the ledger is", Args: command.NoArguments}
 	c.Flags().BoolVar(&content, "ledger", false, "only what the ledger holds; with --json, this instead of the sessions")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		store, err := v.open()
-		if err != nil {
+		list, size, err := v.held(c.Context())
+		switch {
+		case err != nil:
 			return err
-		}
-		defer func() { _ = store.Close() }() // the store was only read
-		if !content {
-			list, err := store.Usages(c.Context())
-			if err != nil {
-				return err
-			}
-			if v.json {
-				return json.NewEncoder(v.p.Stdout).Encode(list)
-			}
-			if err := showUsage(v.p.Stdout, list); err != nil {
-				return err
-			}
-		}
-		size, err := store.Size(c.Context())
-		if err != nil {
-			return err
-		}
-		if v.json {
+		case v.json && content:
 			return json.NewEncoder(v.p.Stdout).Encode(size)
+		case v.json:
+			return json.NewEncoder(v.p.Stdout).Encode(list)
+		case !content:
+			err = showUsage(v.p.Stdout, list)
 		}
-		return showSize(v.p.Stdout, size)
+		return errors.Join(err, showSize(v.p.Stdout, size))
 	}
 	return c
+}
+
+// held returns what sessions used and how large the ledger is. Where there is none it creates none.
+func (v *gcVerb) held(ctx context.Context) ([]contextgc.Usage, contextgc.Size, error) {
+	place, file, err := assemble.LedgerPlace(v.store, v.p.Lookup)
+	if place.File = file; err != nil || place.Empty() {
+		return []contextgc.Usage{}, contextgc.Size{}, err
+	}
+	store, err := v.open()
+	if err != nil {
+		return nil, contextgc.Size{}, err
+	}
+	defer func() { _ = store.Close() }() // the store was only read
+	list, err := store.Usages(ctx)
+	size, failed := store.Size(ctx)
+	return list, size, errors.Join(err, failed)
 }
 
 // showUsage prints what sessions used and saved.

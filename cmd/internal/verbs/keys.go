@@ -50,7 +50,7 @@ docs/TEAMS.md describes how callers send it.`,
 		}
 	}
 	c.AddCommand(addKeyCommand(p, with), revokeKeyCommand(p, with))
-	command.Bare(c, listKeysCommand(p, with))
+	command.Bare(c, listKeysCommand(p, with, &place))
 	return c
 }
 
@@ -139,27 +139,31 @@ func newKeyID() string {
 	return "k" + hex.EncodeToString(random)
 }
 
-func listKeysCommand(p command.Process, with keyUse) *cobra.Command {
+func listKeysCommand(p command.Process, with keyUse, place *string) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the keys, without what opens anything",
 		Args:  command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return with(func(c *cobra.Command, all *store.Keys) error {
+			rows := []keyRow{}
+			read := with(func(c *cobra.Command, all *store.Keys) error {
 				list, err := all.List(c.Context())
-				if err != nil {
-					return err
+				for _, k := range list {
+					rows = append(rows, keyRowOf(k, time.Now()))
 				}
-				rows := make([]keyRow, len(list))
-				for i, k := range list {
-					rows[i] = keyRowOf(k, time.Now())
-				}
-				if asJSON {
-					return json.NewEncoder(p.Stdout).Encode(map[string]any{"keys": rows})
-				}
-				return writeKeys(p.Stdout, rows)
-			})(c)
+				return err
+			})
+			if at, err := assemble.KeysPlace(*place, p.Lookup); err == nil && at.Empty() {
+				read = func(*cobra.Command) error { return nil }
+			}
+			switch err := read(c); {
+			case err != nil:
+				return err
+			case asJSON:
+				return json.NewEncoder(p.Stdout).Encode(map[string]any{"keys": rows})
+			}
+			return writeKeys(p.Stdout, rows)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
