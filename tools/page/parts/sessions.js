@@ -10,7 +10,7 @@ function sessionsTab(ask) {
   const list = virtual('sessions', 46, (s) => [
     el('span', { class: 'top' }, el('b', {}, base(s.project)), el('span', {}, s.client + (s.sub ? ' sub-agent' : ''))),
     el('span', { class: 'low' }, el('span', {}, s.known ? `${many(s.calls, 'call')}, ${short(s.prompt)} tokens` : 'reading'),
-      s.cut ? el('span', { class: s.net < 0 ? 'bad' : 'good' }, `${count(s.cut)} cut, net ${net(s.net)}`) : el('span', {}, when(s.at).slice(5, 16))),
+      s.cut ? el('span', { class: s.net < 0 ? 'bad' : 'good' }, `${count(s.cut)} cut, net ${net(s.net)}`) : el('span', {}, when(s.begun || s.at).slice(5, 16))),
   ], pick);
 
   function shown() {
