@@ -40,7 +40,7 @@ func OpenHistory(given, owner string, lookup settings.Lookup) (History, error) {
 }
 
 func openHistory(given, owner string, lookup settings.Lookup) (h History, err error) {
-	place, name, err := ledgerPlace(given, lookup)
+	place, name, err := LedgerPlace(given, lookup)
 	if err != nil {
 		return h, err
 	}

@@ -29,7 +29,7 @@ func openProxy(o Options) (p Parts, err error) {
 		return p, nil
 	}
 	lookup := settings.FromEnv(o.Env)
-	place, name, err := ledgerPlace(o.Store, lookup)
+	place, name, err := LedgerPlace(o.Store, lookup)
 	if err != nil {
 		return p, err
 	}

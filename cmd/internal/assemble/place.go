@@ -195,8 +195,8 @@ type Ledger struct {
 	Files recovery.Index // the same in a state directory, which has to be cleaned; State "": there is none
 }
 
-// ledgerPlace returns the place of the ledger and its name: a file, or a database without its password.
-func ledgerPlace(given string, lookup settings.Lookup) (p Place, name string, err error) {
+// LedgerPlace returns the place of the ledger and its name: a file, or a database without its password.
+func LedgerPlace(given string, lookup settings.Lookup) (p Place, name string, err error) {
 	if p, err = Locate(given, ledger.Variable, "", lookup); err != nil || p.Shared() {
 		return p, store.Redact(p.Database.Name), err
 	}
@@ -207,7 +207,7 @@ func ledgerPlace(given string, lookup settings.Lookup) (p Place, name string, er
 // OpenLedger opens the ledger with the given name, else the one that the environment names, else the user's. failed gets
 // messages about errors that do not prevent opening; nil: they are dropped.
 func OpenLedger(ctx context.Context, given string, lookup settings.Lookup, failed func(message string)) (Ledger, error) {
-	place, file, err := ledgerPlace(given, lookup)
+	place, file, err := LedgerPlace(given, lookup)
 	if err != nil {
 		return Ledger{}, err
 	}
