@@ -6,7 +6,7 @@ import (
 )
 
 // Plural returns the word for a number of things.
-func Plural[N int | uint64](n N, one, more string) string {
+func Plural[N int | int64 | uint64](n N, one, more string) string {
 	if n == 1 {
 		return one
 	}
@@ -14,7 +14,9 @@ func Plural[N int | uint64](n N, one, more string) string {
 }
 
 // Count returns a number with a noun: "1 line", "2 lines".
-func Count(n int, noun string) string { return fmt.Sprintf("%d %s", n, Plural(n, noun, noun+"s")) }
+func Count[N int | int64 | uint64](n N, noun string) string {
+	return fmt.Sprintf("%d %s", n, Plural(n, noun, noun+"s"))
+}
 
 // List lists words as English does: "a, b or c".
 func List(words []string, last string) string {

@@ -191,7 +191,7 @@ func TestNewerClients(t *testing.T) {
 			if c.log != "" {
 				logs, _ := filepath.Glob(filepath.Join(w.home, c.log))
 				require.Len(t, logs, 1)
-				assert.Contains(t, w.ours("replay", logs[0]), "1 sessions, 1 of them with the API's own usage")
+				assert.Contains(t, w.ours("replay", logs[0]), "1 session, 1 of them with the API's own usage")
 			}
 			assert.Contains(t, w.ours("trace", "verify", filepath.Join(w.home, "state", "mcp-pruner", "hook-trace.jsonl")), "ok")
 		})

@@ -56,7 +56,7 @@ func TestTheFirstCommandsOfATeam(t *testing.T) {
 	})
 
 	said := func() string { return read(t, output.Name()) }
-	require.Eventually(t, func() bool { return strings.Contains(said(), "1 keys") }, time.Minute, 50*time.Millisecond, "%s", said())
+	require.Eventually(t, func() bool { return strings.Contains(said(), "1 key ") }, time.Minute, 50*time.Millisecond, "%s", said())
 	key := strings.TrimSpace(read(t, filepath.Join(dir, "alice.key")))
 	post := func(url, header, value, body string) int {
 		r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))

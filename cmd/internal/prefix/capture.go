@@ -147,6 +147,14 @@ func endSignal() os.Signal {
 	return os.Interrupt
 }
 
+// Installed returns an error if a client's program is not found.
+func Installed(c *agent.Client, env []string) error {
+	if _, err := system.Here(env).ClientPath(c.Name, nil); err != nil {
+		return fmt.Errorf("%s is not found: %w", c.Title, err)
+	}
+	return nil
+}
+
 // command returns the command that starts the client, after its files are written, and the paths of agent.Launch.For.
 func (o CaptureOptions) command(url, private, prompt string) (cmd *exec.Cmd, replaced map[string]string, err error) {
 	here := system.Here(o.Env)

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 )
 
 // contextOptions are the checked command-line options.
@@ -61,8 +60,8 @@ func (o contextOptions) look(ctx context.Context) (contextSeen, error) {
 		p, err := prefix.PartsOf(o.Client, request, o.Servers(), "")
 		return contextSeen{p, "", true}, err
 	}
-	if _, err := system.Here(o.Env).ClientPath(o.Client.Name, nil); err != nil {
-		return contextSeen{}, fmt.Errorf("%s is not found: %w", o.Client.Title, err)
+	if err := prefix.Installed(o.Client, o.Env); err != nil {
+		return contextSeen{}, err
 	}
 	if err := o.Reachable(); err != nil {
 		return contextSeen{}, err

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // shownTokens is the size from which the table shows a part by itself.
@@ -53,7 +54,7 @@ func (r *contextReport) writeText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s sends %s tokens before your first word", strings.TrimSpace(r.client.Title+" "+r.Version), thousands(r.Tokens))
 	if r.BillPct > 0 {
-		fmt.Fprintf(&b, "; the prefix cost %.0f %% of the bill of your last %d sessions", r.BillPct, r.Sessions)
+		fmt.Fprintf(&b, "; the prefix cost %.0f %% of the bill of your last %s", r.BillPct, strings.TrimPrefix(terminal.Count(r.Sessions, "session"), "1 "))
 	}
 	b.WriteString(".\n")
 	if r.FirstCall > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 func showSize(w io.Writer, s contextgc.Size) error {
@@ -21,8 +22,8 @@ func showSize(w io.Writer, s contextgc.Size) error {
 	if !s.Oldest.IsZero() {
 		since = " since " + s.Oldest.Local().Format(time.DateOnly)
 	}
-	_, err := fmt.Fprintf(w, "The ledger has %d segments (%d pinned) of %d sessions%s in %.1f MB.\n",
-		s.Segments, s.Pinned, s.Sessions, since, float64(s.Bytes)/1e6)
+	_, err := fmt.Fprintf(w, "The ledger has %s (%d pinned) of %s%s in %.1f MB.\n",
+		terminal.Count(s.Segments, "segment"), s.Pinned, terminal.Count(s.Sessions, "session"), since, float64(s.Bytes)/1e6)
 	return err
 }
 
@@ -87,6 +88,6 @@ func (v *gcVerb) cleanTo(ctx context.Context, limits contextgc.Limits) error {
 	if v.json {
 		return json.NewEncoder(v.p.Stdout).Encode(done)
 	}
-	fmt.Fprintf(v.p.Stdout, "%d segments removed\n", done.Removed)
+	fmt.Fprintf(v.p.Stdout, "%s removed\n", terminal.Count(done.Removed, "segment"))
 	return showSize(v.p.Stdout, done.After)
 }

@@ -43,7 +43,7 @@ func TestGCClean(t *testing.T) {
 	assert.Contains(t, out, "0 segments removed\n")
 	code, out, _ = runGC(t, file, "clean")
 	assert.Zero(t, code)
-	assert.Contains(t, out, "1 segments removed\nThe ledger has 2 segments", "90 days by default")
+	assert.Contains(t, out, "1 segment removed\nThe ledger has 2 segments", "90 days by default")
 	code, out, _ = runGC(t, file, "clean", "--keep-days", "30", "--json")
 	assert.Zero(t, code)
 	var done gcCleaned

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/states/ledger"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 func (v *gcVerb) analyze() *cobra.Command {
@@ -57,7 +58,7 @@ func showAnalysis(w io.Writer, raw json.RawMessage) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%d candidates, %d tokens\n", a.Total, a.Freed)
+	fmt.Fprintf(w, "%s, %s\n", terminal.Count(a.Total, "candidate"), terminal.Count(a.Freed, "token"))
 	if a.Plan != nil {
 		fmt.Fprintf(w, "plan: %s\n  stash: %v\n  delete: %v\n", a.Plan.Reason, a.Plan.Stash, a.Plan.Delete)
 		if b := a.Plan.BreakEven; b != nil {
@@ -107,7 +108,7 @@ func (v *gcVerb) prune() *cobra.Command {
 			if err := json.Unmarshal(raw, &r); err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s %d segments with %d tokens: %v\n", r.Action, len(r.Segments), r.Freed, r.Segments)
+			fmt.Fprintf(w, "%s %s with %s: %v\n", r.Action, terminal.Count(len(r.Segments), "segment"), terminal.Count(r.Freed, "token"), r.Segments)
 			return showProblems(w, r.Errors)
 		})
 	}

@@ -138,7 +138,7 @@ func transcriptsOf(lookup func(string) (string, bool)) ([]string, error) {
 func hasTranscripts(c *agent.Client) bool { return c.Transcripts.Folder != "" }
 
 func (o replayOptions) writeHTML(r replay.Report, stdout io.Writer) error {
-	return page.File{Name: o.html, Stdout: stdout}.Write(page.Model{Title: "What pruning would have saved and lost", Replay: r.Tab()})
+	return page.File{Name: o.html, Stdout: stdout}.Write(page.Model{Title: "mcp-pruner replay", Replay: r.Tab()})
 }
 
 // replayProgress prints a line on standard error per given number of sessions.

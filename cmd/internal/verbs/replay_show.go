@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // writeReplayJSON writes the report as one JSON value.
@@ -20,7 +21,7 @@ func writeReplayJSON(w io.Writer, r replay.Report) error {
 // writeReplay writes the report for a terminal.
 func writeReplay(w io.Writer, r replay.Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d sessions, %d of them with the API's own usage, the others modelled. Bill: %.0f fresh input tokens.\n", r.Sessions, r.Measured, r.Bill)
+	fmt.Fprintf(&b, "%s, %d of them with the API's own usage, the others modelled. Bill: %.0f fresh input tokens.\n", terminal.Count(r.Sessions, "session"), r.Measured, r.Bill)
 	fmt.Fprintf(&b, "Prices: %s. All figures are percent of the whole bill.\n", r.Prices)
 	if r.Guessed > 0 {
 		fmt.Fprintf(&b, "Of %d of %d model calls the transcripts have a placeholder for the output; it is modelled from the texts.\n", r.Guessed, r.Calls)

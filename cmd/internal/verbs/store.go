@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 type storeVerb struct {
@@ -90,8 +91,9 @@ func (v *storeVerb) status() *cobra.Command {
 			if asJSON {
 				err = json.NewEncoder(v.p.Stdout).Encode(st)
 			} else {
-				_, err = fmt.Fprintf(v.p.Stdout, "%s\nPostgreSQL %s, schema version %d of %d, %.1f MB\n%d subjects, %d texts, %d originals, %d segments, %d decisions, %d keys (%d revoked)\n", name, st.Server,
-					st.Version, store.Latest(), float64(st.Bytes)/1e6, st.Subjects, st.Texts, st.Originals, st.Segments, st.Decisions, st.Keys, st.Revoked)
+				_, err = fmt.Fprintf(v.p.Stdout, "%s\nPostgreSQL %s, schema version %d of %d, %.1f MB\n%s, %s, %s, %s, %s, %s (%d revoked)\n", name, st.Server,
+					st.Version, store.Latest(), float64(st.Bytes)/1e6, terminal.Count(st.Subjects, "subject"), terminal.Count(st.Texts, "text"),
+					terminal.Count(st.Originals, "original"), terminal.Count(st.Segments, "segment"), terminal.Count(st.Decisions, "decision"), terminal.Count(st.Keys, "key"), st.Revoked)
 			}
 			if err != nil || st.Version == store.Latest() {
 				return err
@@ -133,7 +135,7 @@ except its API keys: revoke those first. Backups keep what they have.`,
 			if err = errors.Join(err, store.Close()); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(v.p.Stdout, "%d segments were removed.\n", n)
+			_, err = fmt.Fprintf(v.p.Stdout, "%s %s removed.\n", terminal.Count(n, "segment"), terminal.Plural(n, "was", "were"))
 			return err
 		},
 	}

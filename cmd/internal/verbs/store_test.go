@@ -157,7 +157,7 @@ func TestForgetAndRestore(t *testing.T) {
 	out, err := restore.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
-	assert.Equal(t, "1 segments were removed.\n", requireStore(t, name, "forget", "--subject", "ann"))
+	assert.Equal(t, "1 segment was removed.\n", requireStore(t, name, "forget", "--subject", "ann"))
 	_, err = originals.Get(ann, id)
 	require.Error(t, err)
 	assert.Equal(t, "3 segments were removed.\n", requireStore(t, name, "forget", "--project", "p"))
