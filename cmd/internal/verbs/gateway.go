@@ -76,8 +76,11 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
   claude mcp add all -- mcp-pruner gateway servers.json
   mcp-pruner gateway --http --port 8010 servers.json`,
 		Args: func(c *cobra.Command, args []string) error {
-			if wrap {
-				return cobra.MinimumNArgs(1)(c, args)
+			switch {
+			case wrap && len(args) == 0:
+				return command.Usagef("--wrap needs a server's command after --, such as: mcp-pruner gateway --wrap -- npx -y @playwright/mcp")
+			case wrap:
+				return nil
 			}
 			if len(args) == 2 && args[0] == "list" {
 				args = args[1:]
