@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -182,8 +183,25 @@ func TestCodexLogins(t *testing.T) {
 			later := b.modelCalls()[before:]
 			require.NotEmpty(t, later)
 			assert.Contains(t, string(later[len(later)-1].body), "count the lines", "the same session, without us")
+			alone := toolsNamed(later[len(later)-1].body)
+			assert.NotEmpty(t, alone)
+			for _, r := range b.modelCalls()[:before] {
+				assert.Equal(t, alone, toolsNamed(r.body), "Codex offers the same tools as without us")
+			}
 		})
 	}
+}
+
+var toolName = regexp.MustCompile(`"(?:name|type)":"(\w+)"`)
+
+// toolsNamed returns the names of the tools in a request, and the kinds of those of the API's own, such as web_search.
+func toolsNamed(body []byte) (names []string) {
+	head, _, _ := strings.Cut(string(body), `"role":"user"`)
+	for _, m := range toolName.FindAllStringSubmatch(head, -1) {
+		names = append(names, m[1])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // TestInitCodexProxy proves that Codex, set up by "init codex --proxy", sends its requests through the proxy with a key and with a
