@@ -35,9 +35,15 @@ func (p prover) admits(r *http.Request) bool {
 	case http.MethodGet:
 		return p.challenged(r) || p.key.Is(given, secret.Asks, reachedAt(r), p.nonce)
 	case http.MethodDelete:
-		return p.key.Is(given, secret.Ends, reachedAt(r), p.nonce)
+		return p.ends(r)
 	}
 	return false
+}
+
+// ends reports whether a request proves that the owner's own program wants the proxy to end. A caller's key or secret does not: the
+// proxy may be everybody's.
+func (p prover) ends(r *http.Request) bool {
+	return p.key != "" && p.key.Is(r.Header.Get(secret.ProofHeader), secret.Ends, reachedAt(r), p.nonce)
 }
 
 func (p prover) challenged(r *http.Request) bool {
@@ -68,9 +74,11 @@ func (s *server) aboutItself(w http.ResponseWriter, r *http.Request) bool {
 		s.prover.answer(w, r)
 	case r.Method == http.MethodGet:
 		s.answerHealth(w, r)
-	case r.Method == http.MethodDelete && s.stop != nil:
+	case r.Method == http.MethodDelete && s.stop != nil && s.prover.ends(r):
 		w.WriteHeader(http.StatusAccepted)
 		s.stop()
+	case r.Method == http.MethodDelete:
+		refuse(w, r, http.StatusMethodNotAllowed, "a proxy ends by a signal, or by its owner's \"mcp-pruner uninstall\"")
 	default:
 		return false
 	}
