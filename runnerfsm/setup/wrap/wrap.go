@@ -121,7 +121,14 @@ func wrapped(command []string) bool {
 // wrap returns an edit that wraps servers.
 func (l List) wrap(names []string) func([]byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
+		before, err := l.entries(text)
+		if err != nil {
+			return nil, err
+		}
 		for _, name := range names {
+			if wrapped(commandOf(before[name])) {
+				continue // by hand
+			}
 			place, err := l.find(text, name)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)

@@ -102,6 +102,16 @@ func assertSame(t *testing.T, l List, want, got string) {
 	assert.Equal(t, a, b)
 }
 
+// TestAServerThatWasWrappedByHandComesBackSo: the file gets its bytes back as long as nobody has edited it.
+func TestAServerThatWasWrappedByHandComesBackSo(t *testing.T) {
+	text := `{"mcpServers": {"a": {"command": "mcp-pruner", "args": ["gateway", "--wrap", "--prune-over", "5", "--", "x"]}, "b": {"command": "y"}}}`
+	l := list(t, "claude", text)
+	require.NoError(t, l.Install([]string{"b"}))
+	_, _, err := l.Uninstall()
+	require.NoError(t, err)
+	assert.Equal(t, text, read(t, l.File.Path))
+}
+
 // TestARuleOnACommandKeepsItsServer: an administrator's rule that names a command would not match a wrapped server any more.
 func TestARuleOnACommandKeepsItsServer(t *testing.T) {
 	for name, c := range map[string]struct {
