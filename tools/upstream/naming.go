@@ -81,14 +81,18 @@ type naming struct {
 	server string
 	prefix string
 	bare   bool // for the only server of a gateway: no prefix
+	exact  bool // no name is changed, whatever it is
 }
 
-func (s Server) naming(bare bool) naming {
-	return naming{s.Name, serverPrefix(s.mapping().Namespace), bare}
+func (s Server) naming(bare, exact bool) naming {
+	return naming{s.Name, serverPrefix(s.mapping().Namespace), bare, exact}
 }
 
 // tool returns the name of a tool that is not grouped. It keeps the spelling that the server gave it.
 func (n naming) tool(name string) string {
+	if n.exact {
+		return name
+	}
 	plain := name
 	if !validName(name, len(name)) {
 		plain = plainWords(name)
@@ -99,7 +103,7 @@ func (n naming) tool(name string) string {
 // ExposedName returns the name under which a tool of a server is exposed in mode Trimmed, unless a mapping says otherwise.
 // A tool with "*" is a pattern, and the name then is one for the same tools.
 func ExposedName(server, tool string) string {
-	n := Server{Name: server}.naming(false)
+	n := Server{Name: server}.naming(false, false)
 	if strings.Contains(tool, "*") {
 		return n.prefix + "_" + tool
 	}

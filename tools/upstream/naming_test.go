@@ -209,3 +209,22 @@ func TestParametersThatFoldToOneStayApart(t *testing.T) {
 		}
 	}
 }
+
+// TestAWrapKeepsEveryName: a client's rules name a server's tools, so that none is called otherwise, whatever its name is.
+func TestAWrapKeepsEveryName(t *testing.T) {
+	long := strings.Repeat("take_screenshot_", 6)
+	var list []string
+	want := []string{"find", "read", "recover_text", "a.b", "a/b", "a:b", "Öl", long}
+	for _, name := range want {
+		list = append(list, tool(name, "Does it.", `{"type":"object"}`))
+	}
+	s := Server{Name: "s", Tools: parse(t, "s", list...)}
+	o := options
+	o.Bare, o.Exact = true, true
+	var got []string
+	for _, e := range Expose(s, Trimmed, o) {
+		got = append(got, e.Name)
+	}
+	assert.ElementsMatch(t, want, got)
+	assert.Equal(t, "a.b", NamesOf(s, true, true).Prompt("a.b"))
+}

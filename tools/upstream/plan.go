@@ -24,8 +24,8 @@ type Options struct {
 	Target  float64 // fraction of the list's tokens to remove, 0 to 1
 	// Tokens counts the tokens of a text; it decides how much prose fits the target.
 	Tokens func(text string) int
-	// AsksNothing: no tool gets a parameter for the question by which its result is pruned.
-	AsksNothing bool
+	// Exact: every name stays, and no tool gets a parameter for the question by which its result is pruned.
+	Exact bool
 }
 
 // plan holds the tools to expose, before their texts are written.
@@ -48,7 +48,7 @@ type planned struct {
 
 func planOf(s Server, mode Mode, o Options) plan {
 	m := s.mapping()
-	p := plan{mode: mode, names: s.naming(o.Bare)}
+	p := plan{mode: mode, names: s.naming(o.Bare, o.Exact)}
 	byName := map[string]*Definition{}
 	for i := range s.Tools {
 		byName[s.Tools[i].Name] = &s.Tools[i]
@@ -65,7 +65,7 @@ func planOf(s Server, mode Mode, o Options) plan {
 		p.alone(m, d, mode)
 	}
 	for i := range p.tools {
-		p.tools[i].asks = m.PruneOver > 0 && !o.AsksNothing
+		p.tools[i].asks = m.PruneOver > 0 && !o.Exact
 	}
 	p.tools = p.names.separate(p.tools)
 	return p

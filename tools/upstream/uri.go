@@ -6,8 +6,9 @@ import "strings"
 // its tools' names: each begins with the part that stands for the server, and none depends on other servers.
 type Names struct{ naming }
 
-// NamesOf returns the names of a server. With bare set, for the only server of a gateway, everything keeps its name.
-func NamesOf(s Server, bare bool) Names { return Names{s.naming(bare)} }
+// NamesOf returns the names of a server. With bare set, for the only server of a gateway, everything keeps its
+// name but what clients or this program's own tools forbid; with exact set, all of it.
+func NamesOf(s Server, bare, exact bool) Names { return Names{s.naming(bare, exact)} }
 
 // Prompt returns the name of a prompt.
 func (n Names) Prompt(name string) string { return n.tool(name) }

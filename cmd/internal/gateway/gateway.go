@@ -199,7 +199,7 @@ func (g *Gateway) mapping(server string) *upstream.Mapping {
 
 // names returns the names of a server's prompts, resources and tasks.
 func (g *Gateway) names(server string) upstream.Names {
-	return upstream.NamesOf(upstream.Server{Name: server, Mapping: g.mapping(server)}, g.options.Bare)
+	return upstream.NamesOf(upstream.Server{Name: server, Mapping: g.mapping(server)}, g.options.Bare, g.options.Wrap)
 }
 
 // Close ends every upstream.
@@ -388,7 +388,7 @@ func (g *Gateway) show(mode upstream.Mode) *shown {
 }
 
 func (g *Gateway) upstreamOptions() upstream.Options {
-	return upstream.Options{SplitRW: g.options.SplitRW, Bare: g.options.Bare, Target: g.options.Target, Tokens: tokens.Estimate, AsksNothing: g.options.Wrap}
+	return upstream.Options{SplitRW: g.options.SplitRW, Bare: g.options.Bare, Target: g.options.Target, Tokens: tokens.Estimate, Exact: g.options.Wrap}
 }
 
 // known returns the known tools of the servers, with their mappings.
