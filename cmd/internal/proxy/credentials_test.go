@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"fmt"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -107,6 +108,7 @@ func TestNoCredentialOfOursGoesOn(t *testing.T) {
 			assert.Equal(t, 403, ask("", h[0], h[1]), h)
 		}
 		assert.Equal(t, 403, ask("k="+c.ours, "", ""))
+		assert.Equal(t, 403, ask("k="+fmt.Sprintf("%%%02x", c.ours[0])+c.ours[1:], "", ""), "with an escape")
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.SetBasicAuth("user", c.ours)
 		assert.Equal(t, 403, ask("", "Authorization", r.Header.Get("Authorization")))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (s *server) check(r *http.Request, credential string) (caller web.Caller, s
 }
 
 // misplaced reports whether what goes to the provider has a credential of ours: in its address or a header, alone or as the value
-// of a cookie or a parameter.
+// of a cookie or a parameter, with escapes or without.
 func misplaced(r *http.Request, ours func(text string) bool) bool {
 	texts := []string{r.URL.Path, r.URL.RawQuery}
 	for _, values := range r.Header {
@@ -106,6 +107,11 @@ func misplaced(r *http.Request, ours func(text string) bool) bool {
 	}
 	if name, password, ok := r.BasicAuth(); ok {
 		texts = append(texts, name, password)
+	}
+	for _, text := range texts {
+		if plain, err := url.PathUnescape(text); err == nil && plain != text {
+			texts = append(texts, plain)
+		}
 	}
 	return slices.ContainsFunc(texts, func(text string) bool {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t;,&\"", r) }) {
