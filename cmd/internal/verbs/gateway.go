@@ -40,6 +40,9 @@ type gatewayFlags struct {
 	target  float64
 	mapFile string
 	tokens  string
+
+	overHTTP, listing, reporting, asJSON, wrap bool
+	pruneOver                                  int
 }
 
 func (f *gatewayFlags) add(c *cobra.Command) {
@@ -57,8 +60,6 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 // gatewayCommand is the verb gateway.
 func gatewayCommand(p command.Process) *cobra.Command {
 	var f gatewayFlags
-	var overHTTP, list, report, asJSON, wrap bool
-	var pruneOver int
 	c := &cobra.Command{
 		Use:   "gateway [flags] CONFIG | gateway --wrap [--prune-over N] -- COMMAND [ARG...]",
 		Short: "Serve the tools of other MCP servers in fewer tokens",
@@ -77,9 +78,9 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
   mcp-pruner gateway --http --port 8010 servers.json`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
-			case wrap && len(args) == 0:
+			case f.wrap && len(args) == 0:
 				return command.Usagef("--wrap needs a server's command after --, such as: mcp-pruner gateway --wrap -- npx -y @playwright/mcp")
-			case wrap:
+			case f.wrap:
 				return nil
 			}
 			if len(args) == 2 && args[0] == "list" {
@@ -87,45 +88,48 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 			}
 			return command.OneArgument("CONFIG")(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			list = list || !wrap && len(args) == 2 // "gateway list CONFIG"
-			path := args[len(args)-1]
-			given := settings.Given(c.Flags(), settings.HTTP)
-			switch {
-			case len(given) > 0 && !overHTTP:
-				return command.Usagef("--%s is for a server over HTTP; add --http", slices.Min(slices.Collect(maps.Keys(given))))
-			case wrap && (overHTTP || list || report || f.mapFile != "" || f.tokens != ""):
-				return command.Usagef("--wrap serves one server over stdio; leave the other flags out")
-			case pruneOver != 0 && !wrap:
-				return command.Usagef("--prune-over belongs to --wrap; with a configuration, write prune_over in the mapping file")
-			case wrap:
-				return command.Exit(serveStdio(c.Context(), p, f.offer(func(note func(string, map[string]any), changed func(...string)) (*gateway.Gateway, error) {
-					return gateway.Open(f.wrapped(p, args, pruneOver, note, changed))
-				})))
-			case asJSON && !report:
-				return command.Usagef("--json is a form of the report; add --report")
-			case list && report:
-				return command.Usagef("--list or --report?")
-			case list:
-				return f.list(c.Context(), p, path)
-			case report:
-				return f.report(c.Context(), p, path, asJSON)
-			case overHTTP:
-				return f.serve(c.Context(), p, path, given)
-			}
-			return f.serve(c.Context(), p, path, nil)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, p, args) },
 	}
 	f.add(c)
-	c.Flags().BoolVar(&overHTTP, "http", false, "serve over HTTP, as the verb serve does")
-	c.Flags().BoolVar(&list, "list", false, "print what is exposed of each server, and why, and end")
-	c.Flags().BoolVar(&report, "report", false, "print bytes and tokens before and after, and end")
-	c.Flags().BoolVar(&asJSON, "json", false, "the report as JSON")
-	c.Flags().BoolVar(&wrap, "wrap", false, "serve one server, given as its command, whose tools keep their names")
-	c.Flags().IntVar(&pruneOver, "prune-over", 0, "with --wrap: cut results of more characters than this; recover_text returns them")
+	c.Flags().BoolVar(&f.overHTTP, "http", false, "serve over HTTP, as the verb serve does")
+	c.Flags().BoolVar(&f.listing, "list", false, "print what is exposed of each server, and why, and end")
+	c.Flags().BoolVar(&f.reporting, "report", false, "print bytes and tokens before and after, and end")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "the report as JSON")
+	c.Flags().BoolVar(&f.wrap, "wrap", false, "serve one server, given as its command, whose tools keep their names")
+	c.Flags().IntVar(&f.pruneOver, "prune-over", 0, "with --wrap: cut results of more characters than this; recover_text returns them")
 	settings.AddFlags(c.Flags(), settings.HTTP)
 	c.AddCommand(gatewayInitCommand(p))
 	return command.EndsItself(c)
+}
+
+// run does what the flags say.
+func (f *gatewayFlags) run(c *cobra.Command, p command.Process, args []string) error {
+	f.listing = f.listing || !f.wrap && len(args) == 2 // "gateway list CONFIG"
+	path := args[len(args)-1]
+	given := settings.Given(c.Flags(), settings.HTTP)
+	switch {
+	case len(given) > 0 && !f.overHTTP:
+		return command.Usagef("--%s is for a server over HTTP; add --http", slices.Min(slices.Collect(maps.Keys(given))))
+	case f.wrap && (f.overHTTP || f.listing || f.reporting || f.mapFile != "" || f.tokens != ""):
+		return command.Usagef("--wrap serves one server over stdio; leave the other flags out")
+	case f.pruneOver != 0 && !f.wrap:
+		return command.Usagef("--prune-over belongs to --wrap; with a configuration, write prune_over in the mapping file")
+	case f.wrap:
+		return command.Exit(serveStdio(c.Context(), p, f.offer(func(note func(string, map[string]any), changed func(...string)) (*gateway.Gateway, error) {
+			return gateway.Open(f.wrapped(p, args, f.pruneOver, note, changed))
+		})))
+	case f.asJSON && !f.reporting:
+		return command.Usagef("--json is a form of the report; add --report")
+	case f.listing && f.reporting:
+		return command.Usagef("--list or --report?")
+	case f.listing:
+		return f.list(c.Context(), p, path)
+	case f.reporting:
+		return f.report(c.Context(), p, path, f.asJSON)
+	case f.overHTTP:
+		return f.serve(c.Context(), p, path, given)
+	}
+	return f.serve(c.Context(), p, path, nil)
 }
 
 func (f *gatewayFlags) list(ctx context.Context, p command.Process, path string) error {
