@@ -71,7 +71,7 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 	whole := c.gateway.options.Wrap && target.Def.More["outputSchema"] != nil // the client may check it
 	if over := c.gateway.options.Maps[target.Def.Server].PruneOver; err == nil && over > 0 && !whole && out.Prunable(over) {
 		if c.question = target.Question; c.gateway.options.Wrap {
-			c.question = "why did it fail?" // nobody asked: failures count, and what stands first and last
+			c.question = "why did it fail?" // nobody asked: failures count, and what stands last
 		}
 	}
 	if err != nil {

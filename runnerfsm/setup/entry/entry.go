@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,8 +30,9 @@ type Entry struct {
 
 // Wrapped reports whether the entry starts another server by way of this program: "mcp-pruner gateway --wrap -- COMMAND".
 func (e Entry) Wrapped() bool {
+	self, _ := os.Executable()
 	wrap, dashes := slices.Index(e.Args, "--wrap"), slices.Index(e.Args, "--")
-	return wrap > 0 && dashes > wrap && dashes < len(e.Args)-1 && e.Args[0] == "gateway"
+	return wrap > 0 && dashes > wrap && dashes < len(e.Args)-1 && e.Args[0] == "gateway" && (ourName(e.Command) || e.Command == self)
 }
 
 func ourName(word string) bool {

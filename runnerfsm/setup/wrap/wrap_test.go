@@ -112,6 +112,16 @@ func TestAServerThatWasWrappedByHandComesBackSo(t *testing.T) {
 	assert.Equal(t, text, read(t, l.File.Path))
 }
 
+// TestAnotherProgramsEntryIsNotOurs: one with the same words stays, whatever takes ours out.
+func TestAnotherProgramsEntryIsNotOurs(t *testing.T) {
+	text := `{"mcpServers": {"a": {"command": "/opt/other", "args": ["gateway", "--wrap", "--", "x"]}}}`
+	l := list(t, "claude", text)
+	back, _, err := l.Uninstall()
+	require.NoError(t, err)
+	assert.Empty(t, back)
+	assert.Equal(t, text, read(t, l.File.Path))
+}
+
 // TestARuleOnACommandKeepsItsServer: an administrator's rule that names a command would not match a wrapped server any more.
 func TestARuleOnACommandKeepsItsServer(t *testing.T) {
 	for name, c := range map[string]struct {
