@@ -212,6 +212,7 @@ type walk struct {
 	returns map[string]int        // how often a text was brought back after it had been cleared, by id or lines of a file
 	before  int                   // tokens of the prompt before the last one, as it was sent
 	cold    int                   // tokens of the prompt that the cache has, if decide has found less than all that was sent; -1: it has not
+	Policy  contextgc.Policy      // at the prices of the model and of the lifetime that the client asks for
 	binds   bool                  // the model's thinking is bound to what stands before it
 	forced  map[wire.Key]bool     // decisions in force so far
 	inForce map[wire.Key]decision // by result
@@ -230,12 +231,14 @@ type walk struct {
 // walk returns a walk at the beginning of a conversation.
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
-		session: contextgc.NewPlanner(e.Policy), cold: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool),
+		Policy: e.Policy, cold: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool),
 		cleared: make(map[int]bool), ids: make(map[string]bool), returns: make(map[string]int), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
 	}
+	w.Policy.Prices = contextgc.PricesFor(c.Model, c.Life)
+	w.session = contextgc.NewPlanner(w.Policy)
 	w.binds = tokens.BindsThinking(c.Model, c.Signs)
 	w.reach = reachOf(c, w.remote())
 	return w

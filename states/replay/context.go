@@ -127,7 +127,7 @@ func (f *Figures) context(rule sessions.PrefixRule, use *sessions.PartUse) {
 	}
 	if o.hurt {
 		o.Turns, o.again = 1, f.Calls[last].Prompt
-		o.Misses = float64(o.again)*(f.Prices.CacheRead+f.WritePrice(last)) + sessions.TurnTokens*f.Prices.Output
+		o.Misses = float64(o.again)*(f.Calls[last].Price.CacheRead+f.WritePrice(last)) + sessions.TurnTokens*f.Calls[last].Price.Output
 		o.Wide = o.Misses
 	}
 	f.outcomes[Context] = o

@@ -56,6 +56,17 @@ type calledPart struct {
 // Outcome returns the effect of a policy on the session.
 func (f *Figures) Outcome(p Policy) Outcome { return f.outcomes[p] }
 
+// refused returns why nothing can be said of the session; "" if something can.
+func (f *Figures) refused() string {
+	why := f.Refused()
+	for _, o := range f.outcomes {
+		if why == "" && o.Gross > f.Total && f.Total > 0 {
+			why = "more than it cost would have been saved"
+		}
+	}
+	return why
+}
+
 // countNeeds counts the results that are large enough to be cut, and those that a later step needed.
 func (f *Figures) countNeeds() {
 	for i, r := range f.Results {

@@ -4,9 +4,21 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// PlannerPrices returns the session's prices in the form of the planner.
+// PlannerPrices returns the prices of the session's first call that writes to the cache in the form of the planner: for how long it
+// is kept is the client's choice, which does not change within a session.
 func (f *Figures) PlannerPrices() contextgc.Prices {
+	for i, c := range f.Calls {
+		if c.Usage.CacheWrite > 0 {
+			return f.plannerPrices(i)
+		}
+	}
 	return contextgc.Prices{Write: f.Prices.CacheWrite, Read: f.Prices.CacheRead, Output: f.Prices.Output}
+}
+
+// plannerPrices returns the prices of a call in the form of the planner.
+func (f *Figures) plannerPrices(call int) contextgc.Prices {
+	p := f.Calls[call].Price
+	return contextgc.Prices{Write: f.WritePrice(call), Read: p.CacheRead, Output: p.Output}
 }
 
 // clear returns the outcome of the planner, after the prunings of a policy if there are any, and sets the figures of policy gc

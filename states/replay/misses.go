@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // miss is a line that a later model call needed. It is fetched with its gap, which stands in the context from then on.
@@ -48,7 +47,7 @@ func (t *trial) misses(attempts map[int]attempt, cut cutLines, wide bool) []miss
 		if !turned[call] {
 			turned[call] = true
 			m.context = t.Calls[call].Prompt
-			m.cost += float64(m.context)*t.Prices.CacheRead + sessions.TurnTokens*t.Prices.Output
+			m.cost += float64(m.context)*t.Calls[call].Price.CacheRead + sessions.TurnTokens*t.Calls[call].Price.Output
 		}
 		list = append(list, m)
 	}
@@ -113,5 +112,5 @@ func (t *trial) gapTokens(a attempt, start int) int {
 	for n := start + 1; n <= end; n++ {
 		gap = append(gap, n)
 	}
-	return tokens.Claude(a.body.Shown(gap))
+	return t.Tokens(a.body.Shown(gap))
 }

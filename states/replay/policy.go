@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Policy is the place between tool and model at which the pruner is assumed to work.
@@ -191,7 +190,7 @@ func (t *trial) chargeServer(o *Outcome) {
 // questionTokens returns the assumed length of the question that a model would have written.
 func (t *trial) questionTokens(result int) int {
 	if a, ok := t.attempts[result]; ok {
-		return tokens.Claude(a.question)
+		return t.Tokens(a.question)
 	}
 	return maxAskTokens / 2
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +38,9 @@ type Report struct {
 	Prices  string             `json:"prices"`
 	Details map[Policy]Detail  `json:"details,omitempty"`
 	Skipped []string           `json:"skipped,omitempty"`
-	Sizes   map[string]float64 `json:"-"` // by the names of SizeClasses
+	Refused []string           `json:"refused,omitempty"` // sessions of which nothing can be said, with the reason
+	NoNet   string             `json:"no_net,omitempty"`  // why the net of all policies is null
+	Sizes   map[string]float64 `json:"-"`                 // by the names of SizeClasses
 }
 
 // Below these shares of Needed, and with so many results, the figures are labelled, and not printed. Agents that edit what they
@@ -91,6 +94,41 @@ type Clearing struct {
 	// The same with the best fixed rule.
 	Fixed      float64 `json:"fixed_rule_pct"`
 	FixedWorst float64 `json:"fixed_rule_worst_session_pct"`
+}
+
+// MarshalJSON writes null for every net where nobody can say what would have been saved, and why.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	label, printed := r.Label()
+	if printed {
+		return json.Marshal(plain(r))
+	}
+	r.NoNet = label
+	bare := map[Policy]any{}
+	for p := range r.Policies {
+		s, _ := r.Of(p)
+		bare[p] = withoutNet{Gross: s.Gross}
+	}
+	r.Policies = bare
+	r.Details = maps.Clone(r.Details)
+	for p, d := range r.Details {
+		d.Tools, d.Sizes, d.Interval = nil, nil, [2]float64{}
+		r.Details[p] = d
+	}
+	return json.Marshal(plain(r))
+}
+
+// withoutNet are the figures of a policy where its misses are not known.
+type withoutNet struct {
+	Gross   float64  `json:"gross_pct"`
+	Net     *float64 `json:"net_pct"`
+	Wide    *float64 `json:"net_pct_wide"`
+	Misses2 *float64 `json:"net_pct_misses2"`
+	Misses3 *float64 `json:"net_pct_misses3"`
+	Median  *float64 `json:"median_pct"`
+	P10     *float64 `json:"p10_pct"`
+	P90     *float64 `json:"p90_pct"`
+	Losing  *float64 `json:"losing_pct"`
 }
 
 // Of returns the figures of a policy.

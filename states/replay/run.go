@@ -28,7 +28,7 @@ func Replay(ctx context.Context, s Settings) (Report, *Figures, error) {
 	}
 	explained := r.collect(c)
 	if c.report.Sessions == 0 {
-		return Report{}, nil, noSessions(s, c.report.Skipped)
+		return Report{}, nil, noSessions(s, slices.Concat(c.report.Refused, c.report.Skipped))
 	}
 	return c.finish(), explained, nil
 }
@@ -102,6 +102,10 @@ func (r *reading) collect(c *collector) (explained *Figures) {
 		if slices.Contains(r.Policies, All) {
 			f.outcomes[All] = f.together()
 		}
+		if why := f.refused(); why != "" {
+			c.report.Refused = append(c.report.Refused, f.Session.ID+": "+why)
+			continue
+		}
 		c.add(f)
 		if r.Chosen != nil {
 			r.Chosen(f)
@@ -135,7 +139,7 @@ func Of(ctx context.Context, one sessions.Session, s Settings) (*Figures, error)
 
 // compute bills one session and evaluates the policies that depend on no other.
 func compute(ctx context.Context, one sessions.Session, s Settings, policies []Policy) (*Figures, error) {
-	b := sessions.NewBill(one, s.Prices.On(sessions.PricesOf(one)))
+	b := sessions.Billed(one, s.Prices)
 	f := &Figures{trial: &trial{Bill: b}, outcomes: map[Policy]Outcome{}}
 	if slices.ContainsFunc(policies, func(p Policy) bool { return p != GC && p != Context }) {
 		t, err := try(ctx, b, s.Others, slices.Contains(policies, MCP), s.Experiment)

@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
-	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Tape is a session as the planner meets it, in sizes instead of texts. It can be played with several planners.
@@ -23,9 +22,9 @@ type taped struct {
 	Kind   tapedKind
 	Tokens int
 	Item   contextgc.Item
-	Number int     // of the item, in the order of the session
-	Cached float64 // call: fraction of the prompt before it that the cache still had
-	Write  float64 // call: price of a token that it writes to the cache
+	Number int              // of the item, in the order of the session
+	Cached float64          // call: fraction of the prompt before it that the cache still had
+	Prices contextgc.Prices // of the call
 	Files  []string
 	Reads  bool // edit: the model must have the latest items of the files
 	Needs  []tapedNeed
@@ -120,10 +119,10 @@ func (r *recorder) item(item contextgc.Item) int {
 func (r *recorder) take(i int, step sessions.Step) {
 	switch step.Kind {
 	case sessions.User, sessions.Attach:
-		r.text(tokens.Claude(step.Text))
+		r.text(r.Tokens(step.Text))
 	case sessions.Say:
 		r.needs(i)
-		r.text(sessions.OutputTokens(step))
+		r.text(r.OutputTokens(step))
 	case sessions.Use:
 		r.needs(i)
 		r.used(step)
@@ -132,13 +131,6 @@ func (r *recorder) take(i int, step sessions.Step) {
 		r.tokens, r.begins = 0, true
 		clear(r.items)
 		clear(r.lines)
-	case sessions.Drop:
-		for result := range r.items {
-			if r.Session.Steps[r.Results[result].Step].ID == step.ID {
-				r.add(taped{Kind: tapedGone, Number: r.items[result]})
-				delete(r.items, result)
-			}
-		}
 	case sessions.Call:
 		r.called()
 	case sessions.Result:
@@ -178,14 +170,14 @@ func (r *recorder) visible(p needPlace) (item int, ok bool) {
 // used records a call's arguments. Those of an edit are an item, and the lines that the edit replaces are needed where the
 // model had written them itself.
 func (r *recorder) used(step sessions.Step) {
-	all := sessions.OutputTokens(step)
+	all := r.OutputTokens(step)
 	call := history.ParseCall(step.Tool, step.Args)
 	if call.Kind != history.Edit && call.Kind != history.Write {
 		r.text(all)
 		return
 	}
 	r.writtenNeeds(call)
-	n := min(writtenTokens(step.Args), all)
+	n := min(r.writtenTokens(step.Args), all)
 	if n < contextgc.MinWritten {
 		r.text(all)
 		return
@@ -224,20 +216,20 @@ func (r *recorder) writtenNeeds(call history.ToolCall) {
 }
 
 // writtenTokens returns the tokens of the long texts in the arguments of an edit.
-func writtenTokens(value any) int {
+func (r *recorder) writtenTokens(value any) int {
 	n := 0
 	switch v := value.(type) {
 	case string:
 		if len(v) >= contextgc.WrittenBytes {
-			return tokens.Claude(v)
+			return r.Tokens(v)
 		}
 	case map[string]any:
 		for _, member := range v {
-			n += writtenTokens(member)
+			n += r.writtenTokens(member)
 		}
 	case []any:
 		for _, member := range v {
-			n += writtenTokens(member)
+			n += r.writtenTokens(member)
 		}
 	}
 	return n
@@ -254,13 +246,26 @@ func (r *recorder) called() {
 		}
 		r.text(base)
 	}
-	e := taped{Kind: tapedCall, Cached: 1, Write: r.WritePrice(r.call)}
+	e := taped{Kind: tapedCall, Cached: 1, Prices: r.plannerPrices(r.call)}
 	if !r.begins && r.call > 0 {
-		e.Cached = contextgc.CachedOf(this.Usage.CacheRead, r.Calls[r.call-1].Prompt)
+		before := r.Calls[r.call-1]
+		r.text(before.Hidden)
+		r.left()
+		e.Cached = contextgc.CachedOf(this.Usage.CacheRead, max(before.Prompt-this.Gone+before.Gone, 0))
 	}
 	r.add(e)
 	r.begins = false
 	r.call++
+}
+
+// left records the results that the client took out of the prompt of this call.
+func (r *recorder) left() {
+	for _, result := range slices.Sorted(maps.Keys(r.items)) {
+		if n := r.Results[result].Until; n > 0 && n == r.call {
+			r.add(taped{Kind: tapedGone, Number: r.items[result]})
+			delete(r.items, result)
+		}
+	}
 }
 
 func (r *recorder) resulted(result *sessions.ResultCost, step sessions.Step) {
@@ -342,7 +347,7 @@ func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.Cle
 			s.Gone(items[e.Number])
 			maps.DeleteFunc(showed, func(_ string, item int) bool { return item == items[e.Number] })
 		case tapedCall:
-			s.Prices.Write = e.Write
+			s.Prices = e.Prices
 			cached := int(e.Cached * float64(s.Sent()))
 			s.Call(by.Decide(s.Window(cached)).Clear, cached)
 		case tapedEdit:

@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // attempt is one result that was given to the pruner.
@@ -114,15 +113,15 @@ func (t *trial) prune(ctx context.Context, a attempt, known existing.Result) att
 		a.cut = t.with.Cut(a.cut, a.result)
 	}
 	if a.err == nil && !a.cut.Whole() {
-		a.count(known.Noted)
+		a.count(t.Bill, known.Noted)
 	}
 	return a
 }
 
 // count computes the tokens that a cut result would have sent.
-func (a *attempt) count(noted bool) {
-	a.kept = tokens.Claude(a.body.Shown(a.cut.Kept))
-	a.header = max(tokens.Claude(existing.Sent(a.body, a.cut, noted, existing.ExampleWay))-a.kept, 0)
+func (a *attempt) count(b *sessions.Bill, noted bool) {
+	a.kept = b.Tokens(a.body.Shown(a.cut.Kept))
+	a.header = max(b.Tokens(existing.Sent(a.body, a.cut, noted, existing.ExampleWay))-a.kept, 0)
 }
 
 // asks reports whether the model sends a question with a call. Before it edits a file it sends none.

@@ -57,6 +57,8 @@ type piLine struct {
 		IsError    bool            `json:"isError"`
 		Usage      *struct {
 			Input, Output, CacheRead, CacheWrite int
+
+			CacheWrite1h int // the part of CacheWrite that is kept for an hour
 		} `json:"usage"`
 	} `json:"message"`
 }
@@ -100,7 +102,7 @@ func piSteps(line []byte) []Step {
 	case "assistant":
 		turn := Step{Kind: Turn, Model: l.Message.Model, Stamp: l.Timestamp}
 		if u := l.Message.Usage; u != nil {
-			turn.Usage = &Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+			turn.Usage = &Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Hour: max(min(u.CacheWrite1h, u.CacheWrite), 0)}
 		}
 		return append([]Step{turn}, piSaid(blocks)...)
 	}

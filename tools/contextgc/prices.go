@@ -1,6 +1,11 @@
 package contextgc
 
-import "math"
+import (
+	"math"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
 
 // Prices are in units of one fresh input token.
 type Prices struct {
@@ -9,8 +14,21 @@ type Prices struct {
 	Output float64 `json:"output"` // one token produced by the model
 }
 
-// DefaultPrices returns Anthropic's price ratios, with a cache lifetime of five minutes.
-func DefaultPrices() Prices { return Prices{Write: 1.25, Read: 0.1, Output: 5} }
+// DefaultPrices returns the price ratios of a model that is not known, with a cache lifetime of five minutes.
+func DefaultPrices() Prices { return PricesOf("") }
+
+// PricesOf returns the price ratios of a model, whose cache keeps what is written for five minutes.
+func PricesOf(model string) Prices { return PricesFor(model, tokens.CacheLife) }
+
+// PricesFor is the same for a cache with a lifetime.
+func PricesFor(model string, life time.Duration) Prices {
+	m, _ := tokens.ModelOf(model)
+	p := Prices{Write: m.CacheWrite, Read: m.CacheRead, Output: m.Output}
+	if life >= tokens.CacheHour {
+		p.Write = m.CacheHour
+	}
+	return p
+}
 
 // BreakEven is the cost of a clearing, the saving of each later call, and the number of
 // calls after which the clearing has paid for itself.

@@ -1,90 +1,193 @@
 package tokens
 
 import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 	"unicode"
 )
 
-// From some models on, Anthropic's API binds each block of thinking to everything that stands before it in the request: system
-// prompt, tools and messages. Once one of these changes, the API refuses the block, or drops it if the request asks for that.
-// Allowed are appending, moving cache_control, and leaving out thinking, the oldest first.
+// Prices are relative to the price of one fresh input token of the same model.
+type Prices struct {
+	Provider string `json:"vendor"` // "" after a change by the user
 
-// family is what is known of the models with one word in their names.
-type family struct {
-	word   string
-	free   [2]int // the last version, with its minor number, whose thinking is bound to nothing
-	source string
-	date   string
+	Input      float64 `json:"input"`
+	CacheWrite float64 `json:"write"`
+	CacheHour  float64 `json:"hour"` // a cache write that lasts an hour
+	CacheRead  float64 `json:"read"`
+	Output     float64 `json:"output"`
 }
 
-// every is later than all versions.
-var every = [2]int{1 << 20, 0}
+// Band is what a prompt that is longer than a bound costs: each of its prices times a factor.
+type Band struct {
+	Above  int     `json:"above"`  // tokens of the prompt
+	Input  float64 `json:"input"`  // fresh, written and read
+	Output float64 `json:"output"` // of the answer
+}
 
-// The models of Anthropic, and models of others that are reached in the form of Anthropic's API.
+// Model is what is known of the models with a word in their names, from a version on. A new model is a row of models.json.
+type Model struct {
+	Word string `json:"word"`
+	From string `json:"from,omitempty"` // "": all versions
+	Prices
+	Chars  float64 `json:"chars"`            // characters per token of tool results
+	Thinks bool    `json:"thinks,omitempty"` // the API counts the thinking of earlier turns in each prompt
+
+	// Binds: from some models on, Anthropic's API binds each block of thinking to everything that stands before it in the request:
+	// system prompt, tools and messages. Once one of these changes, the API refuses the block, or drops it if the request asks for
+	// that. Allowed are appending, moving cache_control, and leaving out thinking, the oldest first.
+	Binds  *bool  `json:"binds,omitempty"`
+	Bands  []Band `json:"bands,omitempty"`
+	Source string `json:"source"`
+	Date   string `json:"date"`
+}
+
+// The lifetimes of caches: Anthropic's lasts for the first or the second, as the client asks; others keep a prompt for the first at
+// least, and OpenAI's for a day if the client asks.
 const (
-	boundSource = "platform.claude.com, build-with-claude/preserved-thinking: bound from Fable 5.1, Mythos 5.1, Opus 5.5, Sonnet 5.5 and Haiku 5.5 on"
-	otherSource = "the vendor's page on its endpoint in Anthropic's form: signatures of thinking are not checked, or there are none"
+	CacheLife = 5 * time.Minute
+	CacheHour = time.Hour
+	CacheDay  = 24 * time.Hour
 )
 
-var families = []family{
-	{"opus", [2]int{5, 0}, boundSource, "2026-11"},
-	{"sonnet", [2]int{5, 0}, boundSource, "2026-11"},
-	{"haiku", [2]int{4, 5}, boundSource, "2026-11"},
-	{"fable", [2]int{5, 0}, boundSource, "2026-11"},
-	{"mythos", [2]int{5, 0}, boundSource, "2026-11"},
+// careful is the word of the row for models that no row names.
+const careful = "claude"
+
+// classicChars is how many characters a token has that Claude counts.
+const classicChars = 2.85
+
+//go:embed models.json
+var embedded []byte
+
+var table = func() *atomic.Pointer[[]Model] {
+	rows, err := parse(embedded)
+	if err != nil {
+		panic(err)
+	}
+	t := &atomic.Pointer[[]Model]{}
+	t.Store(&rows)
+	return t
+}()
+
+// Models returns all rows: those of the user's file, then those that are embedded.
+func Models() []Model { return slices.Clone(*table.Load()) }
+
+// UseFile puts the rows of a user's file before those that are known. A word of the file replaces all rows with that word.
+func UseFile(data []byte) error {
+	rows, err := parse(data)
+	if err != nil {
+		return err
+	}
+	for _, m := range *table.Load() {
+		if !slices.ContainsFunc(rows, func(r Model) bool { return r.Word == m.Word }) {
+			rows = append(rows, m)
+		}
+	}
+	table.Store(&rows)
+	return nil
 }
 
-var others = []family{
-	{"glm", every, otherSource, "2026-11"},
-	{"kimi", every, otherSource, "2026-11"},
-	{"deepseek", every, otherSource, "2026-11"},
-	{"qwen", every, otherSource, "2026-11"},
-	{"minimax", every, otherSource, "2026-11"},
-	{"gpt", every, otherSource, "2026-11"},
-	{"gemini", every, otherSource, "2026-11"},
-	{"grok", every, otherSource, "2026-11"},
+// parse reads rows and checks them.
+func parse(data []byte) ([]Model, error) {
+	var rows []Model
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&rows); err != nil {
+		return nil, fmt.Errorf("rows of models: %w", err)
+	}
+	for _, m := range rows {
+		if _, known := version(strings.Split(m.From, ".")); m.Word == "" || m.From != "" && !known {
+			return nil, fmt.Errorf("the row of %q from %q: a row has a word of the model's name, and a version such as 5.5", m.Word, m.From)
+		}
+		for _, x := range []float64{m.Input, m.CacheWrite, m.CacheHour, m.CacheRead, m.Output, m.Chars} {
+			if x <= 0 || x > 1000 {
+				return nil, fmt.Errorf("the row of %q has no input, write, hour, read, output or chars, or one that is not between 0 and 1000", m.Word)
+			}
+		}
+	}
+	return rows, nil
 }
+
+// ModelOf returns the row of a model. ok is false if no row names its family: then the row is
+// that of "claude", which has the dearest writes and reads.
+func ModelOf(name string) (m Model, ok bool) {
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	rows := *table.Load()
+	for at, part := range parts {
+		found, is := Model{}, false
+		asked, known := versionAt(parts, at)
+		for _, row := range rows {
+			from, _ := version(strings.Split(row.From, "."))
+			if part == row.Word || row.Provider != "Anthropic" && strings.HasPrefix(part, row.Word) {
+				if !is || !known || !less(asked, from) {
+					found, is = row, true
+				}
+			}
+		}
+		switch {
+		case is && found.Word != careful:
+			return found, true
+		case is:
+			ok = len(parts) == 1
+		}
+	}
+	at := slices.IndexFunc(rows, func(r Model) bool { return r.Word == careful })
+	return rows[at], ok
+}
+
+// At returns the prices of a request with so many tokens.
+func (m Model) At(prompt int) Prices { return Banded(m.Prices, m.Bands, prompt) }
+
+// Banded returns prices in the band of a prompt.
+func Banded(p Prices, bands []Band, prompt int) Prices {
+	for _, b := range bands {
+		if prompt > b.Above {
+			p.Input, p.CacheWrite, p.CacheHour, p.CacheRead, p.Output = p.Input*b.Input, p.CacheWrite*b.Input, p.CacheHour*b.Input, p.CacheRead*b.Input, p.Output*b.Output
+		}
+	}
+	return p
+}
+
+// Density returns how many tokens the model has for one that Claude counts.
+func (m Model) Density() float64 { return classicChars / m.Chars }
 
 // BindsThinking reports whether a model's API binds thinking to what stands before it. Of a model that is not known it returns
 // what the caller knows of all models of that API.
 func BindsThinking(model string, unknown bool) bool {
-	parts := strings.FieldsFunc(strings.ToLower(model), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for at, part := range parts {
-		for _, f := range families {
-			if part != f.word {
-				continue
-			}
-			version, known := versionAt(parts, at)
-			return !known || version[0] > f.free[0] || version[0] == f.free[0] && version[1] > f.free[1]
-		}
+	m, ok := ModelOf(model)
+	if !ok || m.Binds == nil {
+		return unknown
 	}
-	for _, part := range parts {
-		for _, f := range others {
-			if strings.HasPrefix(part, f.word) {
-				return false
-			}
-		}
-	}
-	return unknown
+	return *m.Binds
 }
+
+func less(a, b [2]int) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] }
 
 // versionAt returns the version of the model whose family is a part of its name: behind it, as in claude-opus-4-8-20260301, or
 // before it, as in claude-3-5-sonnet-20241022.
-func versionAt(parts []string, at int) (version [2]int, known bool) {
-	for _, digits := range [][]string{parts[at+1:], leading(parts[:at])} {
-		for i := range min(2, len(digits)) {
-			n, err := strconv.Atoi(digits[i])
-			if err != nil || len(digits[i]) > 2 { // a date
-				break
-			}
-			version[i], known = n, true
-		}
-		if known {
-			return version, true
-		}
+func versionAt(parts []string, at int) (v [2]int, known bool) {
+	if v, known = version(parts[at+1:]); known {
+		return v, true
 	}
-	return version, false
+	return version(leading(parts[:at]))
+}
+
+// version returns the version that some parts begin with, with its minor number.
+func version(parts []string) (v [2]int, known bool) {
+	for i := range min(2, len(parts)) {
+		n, err := strconv.Atoi(strings.TrimSuffix(parts[i], "o")) // gpt-4o
+		if err != nil || len(parts[i]) > 2 {                      // a date
+			break
+		}
+		v[i], known = n, true
+	}
+	return v, known
 }
 
 // leading returns the numbers at the end of a list.
@@ -94,4 +197,15 @@ func leading(parts []string) []string {
 		from--
 	}
 	return parts[from:]
+}
+
+func (p Prices) String() string {
+	text := fmt.Sprintf("input %g, cache write %g, cache read %g, output %g", p.Input, p.CacheWrite, p.CacheRead, p.Output)
+	if p.CacheHour != p.CacheWrite {
+		text += fmt.Sprintf(", write for an hour %g", p.CacheHour)
+	}
+	if p.Provider != "" {
+		text = p.Provider + ": " + text
+	}
+	return text
 }

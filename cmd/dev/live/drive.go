@@ -104,7 +104,7 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		return outcome{}, err
 	}
 	defer func() { _ = end() }() // it was asked to end, and says so by its status
-	c := client{api: a, Bill: sessions.NewBill(s, sessions.PricesOf(s)), address: address, standIn: api, begins: true, edits: edits}
+	c := client{api: a, Bill: sessions.Billed(s, nil), address: address, standIn: api, begins: true, edits: edits}
 	for _, step := range s.Steps {
 		if err := c.take(step); err != nil {
 			return outcome{}, err

@@ -38,7 +38,7 @@ func UsageOf(ctx context.Context, o UsageOptions) (usage, error) {
 	var prefixes, bills float64
 	err := o.each(ctx, func(s sessions.Session) {
 		u.Add(s)
-		b := sessions.NewBill(s, sessions.PricesOf(s))
+		b := sessions.Billed(s, nil)
 		if b.Measured {
 			contents, _ := b.Contents()
 			prefixes, bills = prefixes+contents[sessions.Prefix].Sum(), bills+b.Total

@@ -43,6 +43,9 @@ explains every figure.`,
   mcp-pruner replay --explain 062a8bdd sessions.jsonl.gz`,
 		RunE: func(c *cobra.Command, paths []string) error {
 			var err error
+			if prices == listPrices {
+				return writeModels(p.Stdout)
+			}
 			if o.Prices, err = sessions.ParsePrices(prices); err != nil {
 				return command.Usagef("%w", err)
 			}
@@ -62,9 +65,12 @@ explains every figure.`,
 	f.BoolVar(&o.json, "json", false, "print one JSON value")
 	f.StringVar(&o.html, "html", "", "write a report with plots to this file; - is the standard output")
 	f.StringVar(&o.Explain, "explain", "", "show every term of one session: its id, or how that begins")
-	f.StringVar(&prices, "prices", "", `prices relative to a fresh input token instead of the provider's, e.g. "cache_read=0.25,output=4"`)
+	f.StringVar(&prices, "prices", "", `prices relative to a fresh input token instead of the model's, e.g. "cache_read=0.25,output=4"; "list" prints those of all models`)
 	return c
 }
+
+// listPrices is the value of --prices that prints the table.
+const listPrices = "list"
 
 func policiesOf(name replay.Policy) []replay.Policy {
 	if name == replay.All {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // writeReplayJSON writes the report as one JSON value.
@@ -52,11 +53,34 @@ func writeReplay(w io.Writer, r replay.Report) error {
 		}
 		b.WriteString(". mcp-pruner does not set it.\n")
 	}
+	for _, s := range r.Refused {
+		fmt.Fprintf(&b, "refused: %s\n", s)
+	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "skipped: %s\n", s)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeModels prints what is known of models: what a prompt costs, and what of it may be changed.
+func writeModels(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "model\tfrom\tinput\twrite\tfor an hour\tread\toutput\tchars per token\tthinking\tlonger prompts\tdate\tsource")
+	for _, m := range tokens.Models() {
+		thinking, bands := "not counted", ""
+		switch {
+		case m.Binds != nil && *m.Binds:
+			thinking = "counted, bound"
+		case m.Thinks:
+			thinking = "counted"
+		}
+		for _, b := range m.Bands {
+			bands += fmt.Sprintf("above %d: input x %g, output x %g", b.Above, b.Input, b.Output)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%g\t%g\t%g\t%g\t%g\t%g\t%s\t%s\t%s\t%s\n", m.Word, m.From, m.Input, m.CacheWrite, m.CacheHour, m.CacheRead, m.Output, m.Chars, thinking, bands, m.Date, m.Source)
+	}
+	return w.Flush()
 }
 
 // mostContents is the number of contents that the text shows.

@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -37,13 +36,11 @@ func (o opened) proxyEvents() (list []Event) {
 			list = append(list, o.saved(carried, e)...)
 			continue
 		}
-		e.Gross = float64(c.Tokens-stub) * prices.Read * float64(e.Since)
+		e.Gross = float64(c.Tokens-stub) * o.bill.Prices.CacheRead * float64(e.Since)
 		list = append(list, e)
 	}
 	return list
 }
-
-var prices = contextgc.DefaultPrices()
 
 // callAfter returns the first call that ended after a point in time; its prompt is the first that the change is in.
 func (o opened) callAfter(t time.Time) int {

@@ -160,7 +160,7 @@ func summaries(ctx context.Context, t transcript, noted noted) (list []Summary) 
 }
 
 func summaryOf(t transcript, s sessions.Session, cuts []hook.Note) Summary {
-	b := sessions.NewBill(s, sessions.PricesOf(s))
+	b := sessions.Billed(s, nil)
 	out := Summary{
 		Key: keyOf(t.path, s.ID), ID: s.ID, Client: cmp.Or(t.client, s.Source), Project: s.Project, Model: s.Model(), Sub: subAgent(t.path),
 		Known: true, Calls: len(b.Calls), Bill: b.Total,

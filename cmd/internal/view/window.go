@@ -90,7 +90,7 @@ func (s Sources) open(ctx context.Context, path, key string) (o opened, ok bool)
 		if ok || !alone && keyOf(path, session.ID) != key {
 			return
 		}
-		o, ok = opened{path: path, bill: sessions.NewBill(session, sessions.PricesOf(session)), cuts: noted.of(path, session.ID)}, true
+		o, ok = opened{path: path, bill: sessions.Billed(session, nil), cuts: noted.of(path, session.ID)}, true
 	})
 	if ok {
 		var err error

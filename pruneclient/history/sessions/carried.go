@@ -16,7 +16,7 @@ var errStop = errors.New("read")
 func OpenCarried(ctx context.Context, path string) (*Carried, error) {
 	var c *Carried
 	err := ReadFile(ctx, path, func(s Session) error {
-		c = &Carried{NewBill(s, PricesOf(s))}
+		c = &Carried{Billed(s, nil)}
 		return errStop
 	})
 	if c == nil {
@@ -103,8 +103,11 @@ func (c *Carried) Saving(call, id string, cut int) saving {
 	if c != nil {
 		if at, fetches := c.find(call, id); at >= 0 {
 			found := c.B.Results[at]
-			weight, s.Fetches, s.Known, s.Less = found.Weight, fetches, true, c.less(found, cut, fetches)
+			weight, s.Fetches, s.Known, s.Less = found.Weight, fetches, true, c.less(found, c.B.dense(cut), fetches)
 		}
+	}
+	if c != nil {
+		cut = c.B.dense(cut)
 	}
 	for _, f := range s.Fetches {
 		s.Rereads += f.Price
@@ -129,5 +132,5 @@ func (c *Carried) price(r ResultCost) float64 {
 		return float64(r.Tokens) * r.Weight
 	}
 	before := c.B.Calls[r.Call-1]
-	return float64(before.Prompt)*c.B.Prices.CacheRead + TurnTokens*c.B.Prices.Output + float64(r.Tokens)*r.Weight
+	return float64(before.Prompt)*before.Price.CacheRead + TurnTokens*before.Price.Output + float64(r.Tokens)*r.Weight
 }

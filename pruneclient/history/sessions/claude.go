@@ -142,7 +142,7 @@ func (r *claudeReader) assistant(e claudeEntry) {
 func (r *claudeReader) attached(attachment any) {
 	members, _ := attachment.(map[string]any)
 	kind := str(members["type"])
-	if kind == "" {
+	if kind == "" || notSent[kind] {
 		return
 	}
 	shown := members[shownMembers[kind]]
@@ -158,6 +158,9 @@ func (r *claudeReader) attached(attachment any) {
 var shownMembers = map[string]string{
 	"skill_listing": "content", "agent_listing_delta": "addedLines", "deferred_tools_delta": "addedLines", "mcp_instructions_delta": "addedBlocks",
 }
+
+// notSent are the attachments that Claude Code writes into its transcript only.
+var notSent = map[string]bool{"hook_success": true}
 
 // texts returns the strings in a JSON value, those of an object in the order of its keys.
 func texts(v any) []string {

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -12,6 +13,7 @@ type collected struct {
 	Source  string `json:"src"`
 	When    string `json:"when"`
 	Version string `json:"version"`
+	Model   string `json:"model"` // of calls that name none
 	Steps   []struct {
 		Kind  Kind            `json:"k"`
 		Type  string          `json:"type"`
@@ -58,8 +60,12 @@ func parseCollected(line []byte) (Session, error) {
 	s := Session{ID: c.ID, Source: c.Source, Project: c.Source, Version: c.Version, Begun: day(c.When, c.ID), Steps: make([]Step, 0, len(c.Steps))}
 	for _, in := range c.Steps {
 		step := Step{Kind: in.Kind, Text: in.Text, Think: in.Think, Usage: in.Usage.usage(), ID: in.ID, Tool: in.Tool, Out: in.Out, Err: in.Err, Model: in.Model, Type: in.Type}
+		if step.Kind == Attach && notSent[step.Type] {
+			continue
+		}
 		step.Args = arguments(in.Args)
 		if step.Kind == Call {
+			step.Model = cmp.Or(step.Model, c.Model)
 			step.At = time.Duration(in.At * float64(time.Second))
 		}
 		s.Steps = append(s.Steps, step)

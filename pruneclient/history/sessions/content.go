@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // SplitPrice is a price split by what is paid for.
@@ -42,7 +41,7 @@ const (
 // Contents splits the bill by content and price. What the transcript does not show is Unknown, not spread over the rest. prefix
 // is the size of the fixed prefix in tokens.
 func (b *Bill) Contents() (by map[string]SplitPrice, prefix int) {
-	c := contents{Bill: b, by: map[string]SplitPrice{}, pending: map[string]int{}}
+	c := contents{Bill: b, by: map[string]SplitPrice{}, results: b.Results}
 	for _, step := range b.Session.Steps {
 		c.take(step)
 	}
@@ -51,8 +50,8 @@ func (b *Bill) Contents() (by map[string]SplitPrice, prefix int) {
 		u := call.Usage
 		writes = writes || u.CacheWrite > 0
 		rest = rest.Plus(SplitPrice{
-			Fresh: float64(u.Input) * b.Prices.Input, Write: float64(u.CacheWrite) * b.WritePrice(i),
-			Read: float64(u.CacheRead) * b.Prices.CacheRead, Output: float64(u.Output) * b.Prices.Output,
+			Fresh: float64(u.Input) * call.Price.Input, Write: float64(u.CacheWrite) * b.WritePrice(i),
+			Read: float64(u.CacheRead) * call.Price.CacheRead, Output: float64(u.Output) * call.Price.Output,
 		})
 	}
 	for _, by := range c.by {
@@ -69,52 +68,54 @@ func (b *Bill) Contents() (by map[string]SplitPrice, prefix int) {
 type contents struct {
 	*Bill
 	by      map[string]SplitPrice
-	pending map[string]int // tokens that the next call sends for the first time
-	results int
+	pending []pending // what the next call sends for the first time
+	results []ResultCost
 	calls   int
 	prefix  int
+}
+
+// pending is a text that the next call sends for the first time, and the call from which on it is gone; 0: none.
+type pending struct {
+	content string
+	tokens  int
+	until   int
+}
+
+func (c *contents) add(content string, tokens, until int) {
+	c.pending = append(c.pending, pending{content, tokens, until})
 }
 
 func (c *contents) take(step Step) {
 	switch step.Kind {
 	case User:
-		c.pending[person] += tokens.Claude(step.Text)
+		c.add(person, c.Tokens(step.Text), 0)
 	case Attach:
-		c.pending["attached: "+step.Type] += tokens.Claude(step.Text)
+		c.add("attached: "+step.Type, c.Tokens(step.Text), 0)
 	case Result:
-		c.result(c.Results[c.results], "result: "+step.Tool)
-		c.results++
+		if r := c.results[0]; r.Until == 0 || r.Until > r.Call { // else it was never sent
+			c.add("result: "+step.Tool, r.Tokens, r.Until)
+		}
+		c.results = c.results[1:]
 	case Compact:
-		c.pending = map[string]int{}
+		c.pending = nil
 	case Call:
 		c.call()
 	case Say:
-		c.written(answerWords, tokens.Claude(step.Text))
-		c.output(thinking, tokens.Claude(step.Think))
+		c.written(answerWords, c.Tokens(step.Text))
+		c.output(thinking, c.Tokens(step.Think))
 	case Use:
 		content := otherArgs
 		if kind := history.ParseCall(step.Tool, step.Args).Kind; kind == history.Edit || kind == history.Write {
 			content = editArgs
 		}
-		c.written(content, OutputTokens(step))
+		c.written(content, c.OutputTokens(step))
 	}
-}
-
-// result counts a result, without the calls after its client took it out.
-func (c *contents) result(r ResultCost, content string) {
-	if r.Until > 0 {
-		if r.Until <= r.Call {
-			return // it was never sent
-		}
-		c.by[content] = c.by[content].Plus(c.stay(r.Call, r.Until, false).Times(-float64(r.Tokens)))
-	}
-	c.pending[content] += r.Tokens
 }
 
 // written counts output that the next prompts contain.
 func (c *contents) written(content string, n int) {
 	c.output(content, n)
-	c.pending[content] += n
+	c.add(content, n, 0)
 }
 
 // output counts tokens of an answer, at most as many as the API counted for it.
@@ -126,7 +127,7 @@ func (c *contents) output(content string, n int) {
 	if call.Usage.Output < call.written {
 		n = n * call.Usage.Output / call.written
 	}
-	c.by[content] = c.by[content].Plus(SplitPrice{Output: float64(n) * c.Prices.Output})
+	c.by[content] = c.by[content].Plus(SplitPrice{Output: float64(n) * call.Price.Output})
 }
 
 // call bills what a call sends for the first time, for as long as it stays. The rest of a context's first prompt is the
@@ -135,11 +136,15 @@ func (c *contents) call() {
 	i := c.calls
 	c.calls++
 	known := 0
-	for content, n := range c.pending {
-		known += n
-		c.by[content] = c.by[content].Plus(c.weight(i, false).Times(float64(n)))
+	for _, p := range c.pending {
+		known += p.tokens
+		c.by[p.content] = c.by[p.content].Plus(c.split(i, p.until, false).Times(float64(p.tokens)))
 	}
-	c.pending = map[string]int{}
+	c.pending = nil
+	if hidden := c.Calls[i].Hidden; hidden > 0 {
+		c.by[thinking] = c.by[thinking].Plus(SplitPrice{Output: float64(hidden) * c.Calls[i].Price.Output})
+		c.add(thinking, hidden, 0)
+	}
 	if i > 0 && c.Calls[i-1].Context == c.Calls[i].Context {
 		return
 	}
@@ -149,11 +154,11 @@ func (c *contents) call() {
 	}
 	prefix := min(rest, c.prefix)
 	read := min(prefix, c.Calls[i].Usage.CacheRead)
-	later := c.weight(i, true)
+	later := c.split(i, 0, true)
 	entry := c.entry(i)
-	c.by[Prefix] = c.by[Prefix].Plus(later.Times(float64(prefix))).Plus(SplitPrice{Read: float64(read) * c.Prices.CacheRead}).Plus(entry.Times(float64(prefix - read)))
+	c.by[Prefix] = c.by[Prefix].Plus(later.Times(float64(prefix))).Plus(SplitPrice{Read: float64(read) * c.Calls[i].Price.CacheRead}).Plus(entry.Times(float64(prefix - read)))
 	if summary := rest - prefix; summary > 0 {
-		c.by[summaryText] = c.by[summaryText].Plus(c.weight(i, false).Times(float64(summary)))
+		c.by[summaryText] = c.by[summaryText].Plus(c.split(i, 0, false).Times(float64(summary)))
 	}
 }
 
@@ -164,28 +169,23 @@ func (c *contents) entry(call int) SplitPrice {
 	if sent := u.Input + u.CacheWrite; sent > 0 {
 		fresh = float64(u.Input) / float64(sent)
 	}
-	return SplitPrice{Fresh: fresh * c.Prices.Input, Write: (1 - fresh) * c.WritePrice(call)}
+	return SplitPrice{Fresh: fresh * c.Calls[call].Price.Input, Write: (1 - fresh) * c.WritePrice(call)}
 }
 
-// weight returns the price of a token that enters at a call and stays until the context ends: with its entry, or without it
+// split returns the price of a token that enters at a call and stays until the context ends: with its entry, or without it
 // for the prefix, which stands in front.
-func (c *contents) weight(from int, prefix bool) SplitPrice {
-	w := c.stay(from, from+1, prefix)
+func (c *contents) split(from, until int, prefix bool) SplitPrice {
+	w := SplitPrice{}
 	if !prefix {
-		w = w.Plus(c.entry(from))
+		w = c.entry(from)
 	}
-	return w
-}
-
-// stay returns the price of such a token in the calls from one on.
-func (c *contents) stay(from, first int, prefix bool) (w SplitPrice) {
-	for j := first; j < len(c.Calls) && c.Calls[j].Context == c.Calls[from].Context; j++ {
+	for j := from + 1; c.has(from, until, j); j++ {
 		cached := c.Cached(from, j)
 		if prefix {
 			cached = c.Calls[j].Usage.CacheRead >= c.prefix/2
 		}
 		if cached {
-			w.Read += c.Prices.CacheRead
+			w.Read += c.Calls[j].Price.CacheRead
 		} else {
 			again := c.entry(j)
 			w.Again += again.Sum()

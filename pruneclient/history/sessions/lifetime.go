@@ -1,9 +1,10 @@
 package sessions
 
-import "time"
+import (
+	"time"
 
-// hour is the longer of the two lifetimes that Anthropic's cache has.
-const hour = time.Hour
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+)
 
 // Lifetime is the change of the bill if the fixed prefix had been cached for an hour, and nothing else had changed.
 type Lifetime struct {
@@ -22,30 +23,30 @@ func (l Lifetime) Plus(o Lifetime) Lifetime {
 
 // HourOnPrefix returns what an hour's lifetime of a prefix of so many tokens would have changed. It is zero where the provider
 // asks no other price for it, or where it was in use.
-func (b *Bill) HourOnPrefix(tokens int) Lifetime {
+func (b *Bill) HourOnPrefix(prefix int) Lifetime {
 	var l Lifetime
-	if b.Prices.CacheHour == b.Prices.CacheWrite || tokens == 0 {
+	if b.Prices.CacheHour == b.Prices.CacheWrite || prefix == 0 {
 		return l
 	}
 	for i, call := range b.Calls {
 		if call.Usage.Hour > 0 {
 			return Lifetime{}
 		}
-		written := float64(max(tokens-call.Usage.CacheRead, 0))
+		written := float64(max(prefix-call.Usage.CacheRead, 0))
 		before := time.Duration(0)
 		if i > 0 {
 			before = b.at(i - 1)
 		}
 		pause := b.at(i) - before
 		switch {
-		case i > 0 && written < float64(tokens)/2: // it was cached, but for blocks at its end
-		case i > 0 && pause <= hour:
-			l.Saved += written * (b.Prices.CacheWrite - b.Prices.CacheRead)
+		case i > 0 && written < float64(prefix)/2: // it was cached, but for blocks at its end
+		case i > 0 && pause <= tokens.CacheHour:
+			l.Saved += written * (call.Price.CacheWrite - call.Price.CacheRead)
 			if b.at(i) == 0 {
 				l.Unknown++
 			}
 		default:
-			l.Cost += written * (b.Prices.CacheHour - b.Prices.CacheWrite)
+			l.Cost += written * (call.Price.CacheHour - call.Price.CacheWrite)
 		}
 	}
 	return l

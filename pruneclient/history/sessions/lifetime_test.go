@@ -30,6 +30,6 @@ func TestAnHourOnThePrefixOnPaper(t *testing.T) {
 	b.Calls[0].Usage.Hour = 5
 	assert.Zero(t, b.HourOnPrefix(2000), "it was in use")
 	b = session(0, 0)
-	b.Prices = openAI
+	b = NewBill(b.Session, modelNamed("gpt-5").Prices)
 	assert.Zero(t, b.HourOnPrefix(2000), "no such price")
 }

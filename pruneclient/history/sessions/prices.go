@@ -8,49 +8,42 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Prices are relative to the price of one fresh input token.
-type Prices struct {
-	Provider string // "" after a change by the user
+type Prices = tokens.Prices
 
-	Input, CacheWrite, CacheRead, Output float64
+// DefaultPrices are those of a session that names no model.
+var DefaultPrices = modelNamed("").Prices
 
-	CacheHour float64 // a cache write that lasts an hour
+// PricesOf returns the prices of a session, by the first model that it names.
+func PricesOf(s Session) Prices { return modelOf(s, s.Model()).Prices }
+
+func modelNamed(name string) tokens.Model {
+	m, _ := tokens.ModelOf(name)
+	return m
 }
 
-// The ratios in the price lists of 2026.
-var (
-	// DefaultPrices are Anthropic's, whose cache lasts five minutes unless an hour is paid for.
-	DefaultPrices = Prices{Provider: "Anthropic", Input: 1, CacheWrite: 1.25, CacheRead: 0.1, Output: 5, CacheHour: 2}
-
-	// OpenAI and Google cache by themselves, at no premium.
-	openAI = Prices{Provider: "OpenAI", Input: 1, CacheWrite: 1, CacheRead: 0.1, Output: 8, CacheHour: 1}
-	google = Prices{Provider: "Google", Input: 1, CacheWrite: 1, CacheRead: 0.1, Output: 6, CacheHour: 1}
-)
-
-// PricesOf returns the prices of a session, by the name of its model. A session that names none but reads from a cache that
-// was never written to is OpenAI's.
-func PricesOf(s Session) Prices {
-	model := strings.ToLower(s.Model())
-	switch {
-	case strings.Contains(model, "claude"):
-		return DefaultPrices
-	case strings.Contains(model, "gpt") || strings.Contains(model, "codex") || s.Source == agent.Codex.Name:
-		return openAI
-	case strings.Contains(model, "gemini"):
-		return google
+// modelOf returns the row of a model. Of a session that names none, but reads from a cache that was never written to, it is
+// OpenAI's oldest.
+func modelOf(s Session, name string) tokens.Model {
+	m, known := tokens.ModelOf(name)
+	if known || strings.Contains(strings.ToLower(name), "claude") || s.Source != agent.Codex.Name && !s.onlyReads() {
+		return m
 	}
+	return modelNamed("gpt-5")
+}
+
+// onlyReads reports whether the usage reads from a cache and never writes to it.
+func (s Session) onlyReads() bool {
 	wrote, read := 0, 0
 	for _, step := range s.Steps {
 		if step.Kind == Call && step.Usage != nil {
 			wrote, read = wrote+step.Usage.CacheWrite, read+step.Usage.CacheRead
 		}
 	}
-	if wrote == 0 && read > 0 {
-		return openAI
-	}
-	return DefaultPrices
+	return wrote == 0 && read > 0
 }
 
 // PriceOverride holds the prices that the user sets, by their names in --prices.
@@ -73,7 +66,7 @@ func (o PriceOverride) On(p Prices) Prices {
 	return p
 }
 
-// ParsePrices parses "input=1,cache_write=1.25,cache_read=0.1,output=5". Missing prices are those of the provider.
+// ParsePrices parses "input=1,cache_read=0.25,output=4". Missing prices are those of the model.
 func ParsePrices(s string) (PriceOverride, error) {
 	o := PriceOverride{}
 	for item := range strings.SplitSeq(s, ",") {
@@ -92,15 +85,4 @@ func ParsePrices(s string) (PriceOverride, error) {
 		o[name] = number
 	}
 	return o, nil
-}
-
-func (p Prices) String() string {
-	text := fmt.Sprintf("input %g, cache write %g, cache read %g, output %g", p.Input, p.CacheWrite, p.CacheRead, p.Output)
-	if p.CacheHour != p.CacheWrite {
-		text += fmt.Sprintf(", write for an hour %g", p.CacheHour)
-	}
-	if p.Provider != "" {
-		text = p.Provider + ": " + text
-	}
-	return text
 }

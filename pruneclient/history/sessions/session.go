@@ -105,7 +105,7 @@ func (s Session) Measured() bool {
 // Model returns the model of the first call that names one.
 func (s Session) Model() string {
 	for _, step := range s.Steps {
-		if step.Kind == Call && step.Model != "" {
+		if step.Kind == Call && step.Model != "" && step.Model[0] != '<' { // <synthetic>: by the client
 			return step.Model
 		}
 	}

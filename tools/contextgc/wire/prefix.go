@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
-	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // How long providers keep a request in their caches after its last use: Anthropic by default, or as long as the request asks for;
 // OpenAI and Google at least for a while that they do not promise, and at most for an hour, or for a day if the request asks for it.
 const (
-	ShortLife = 5 * time.Minute
-	LongLife  = time.Hour
-	DayLife   = 24 * time.Hour
+	ShortLife = tokens.CacheLife
+	LongLife  = tokens.CacheHour
+	DayLife   = tokens.CacheDay
 )
 
 // Prefixes returns a hash of what is sent up to the end of each turn, where shown stands in the place of results, by index; ""
