@@ -84,8 +84,9 @@ func UseFile(data []byte) error {
 	if err != nil {
 		return err
 	}
+	own := rows
 	for _, m := range *table.Load() {
-		if !slices.ContainsFunc(rows, func(r Model) bool { return r.Word == m.Word }) {
+		if !slices.ContainsFunc(own, func(r Model) bool { return r.Word == m.Word }) {
 			rows = append(rows, m)
 		}
 	}

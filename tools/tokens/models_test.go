@@ -1,9 +1,15 @@
 package tokens
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // The names are those of Anthropic's API, Bedrock, Vertex and OpenRouter. What is not in the table counts as bound in Anthropic's
@@ -24,4 +30,52 @@ func TestBindsThinking(t *testing.T) {
 		assert.True(t, BindsThinking(model, true), model)
 		assert.False(t, BindsThinking(model, false), model)
 	}
+}
+
+func TestAModelThatNoRowNames(t *testing.T) {
+	m, ok := ModelOf("our-best-model")
+	assert.False(t, ok)
+	assert.Equal(t, "claude", m.Word)
+	assert.Equal(t, 2.0, m.CacheHour, "the dearest write")
+	m, ok = ModelOf("claude-opus-9")
+	assert.True(t, ok)
+	assert.Equal(t, "5.5", m.From, "the newest that is known")
+}
+
+func TestAUsersFileOverrides(t *testing.T) {
+	before := table.Load()
+	t.Cleanup(func() { table.Store(before) })
+	require.NoError(t, UseFile([]byte(`[{"word":"opus","vendor":"ours","input":1,"write":3,"hour":3,"read":0.5,"output":4,"chars":3,"source":"our contract","date":"2026-11"}]`)))
+	m, _ := ModelOf("claude-opus-5-5")
+	assert.Equal(t, 3.0, m.CacheWrite)
+	m, _ = ModelOf("claude-sonnet-5-5")
+	assert.Equal(t, .05, m.CacheRead)
+	for _, bad := range []string{`{`, `[{"word":"opus"}]`, `[{"word":"x","from":"new","input":1,"write":1,"hour":1,"read":1,"output":1,"chars":1}]`, `[{"typo":1}]`} {
+		require.Error(t, UseFile([]byte(bad)), bad)
+	}
+}
+
+func TestEveryRowHasItsSource(t *testing.T) {
+	for _, m := range Models() {
+		assert.NotEmpty(t, m.Source, m.Word)
+		assert.Regexp(t, `^20\d\d-\d\d$`, m.Date, m.Word)
+	}
+}
+
+// price matches a price, a factor of one, or a lifetime of a cache.
+var price = regexp.MustCompile(`\b1\.25\b|\b(Read|Write|Output|CacheRead|CacheWrite|CacheHour): *[0-9.]+[,}]|(?i)cache\w*(life|hour) *= *[0-9]`)
+
+// No other place of the product knows a price, a factor or a lifetime.
+func TestOnlyThisPackageKnowsPrices(t *testing.T) {
+	require.NoError(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules" || d.Name() == ".cache" || path == "../../cmd/dev") {
+			return fs.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../../tools/tokens/") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		assert.Empty(t, price.FindString(string(text)), path)
+		return err
+	}))
 }

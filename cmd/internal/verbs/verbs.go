@@ -5,7 +5,11 @@ package verbs
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +23,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Groups of the help. A verb of neither is found by its own help and by the pages: clients run it, or few people need it.
@@ -99,10 +105,30 @@ func RunHTTP(p command.Process) int {
 	}, p)
 }
 
+// modelsFile is where in the state folder a user's own rows of models are.
+const modelsFile = "models.json"
+
+// useModels reads the user's own rows of models. A file that cannot be read changes nothing, and it is said.
+func useModels(p command.Process) {
+	dir, err := files.StateDir(p.Lookup)
+	if err != nil {
+		return
+	}
+	path := filepath.Join(dir, modelsFile)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = tokens.UseFile(text)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		_, _ = fmt.Fprintf(p.Stderr, "mcp-pruner: %s is not used: %v\n", path, err)
+	}
+}
+
 func execute(tree func(command.Process) *cobra.Command, p command.Process) int {
 	ctx, hurry, stop := command.Signals(context.Background(), endSignals()...)
 	defer stop()
 	surviveClosedPipes()
 	p.Hurry = hurry
+	useModels(p)
 	return command.Execute(ctx, tree(p), p)
 }
