@@ -76,6 +76,13 @@ func TestReplayTextExplainAndPage(t *testing.T) {
 	require.Regexp(t, `(?m)^4 +15 +2\.60 +114\.0$`, stdout.String(), "the question: 15 x (5 + 2.6)")
 }
 
+func TestReplayListsThePrices(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, 0, replayVerb(&stdout, &stderr, "--prices", "list"), stderr.String())
+	require.Regexp(t, `(?m)^fable +5\.1 +1 +1\.25 +2 +0\.025 +5 +2\.26 +counted, bound +2026-11`, stdout.String())
+	require.Contains(t, stdout.String(), "above 272000: input x 2, output x 1.5")
+}
+
 func TestWrongUsageOfReplay(t *testing.T) {
 	for _, args := range [][]string{{"--policy", "none"}, {"--prices", "x=1"}, {"--prices", "input=-1"}, {"--unknown"}, {"--json", "--explain", "x"}} {
 		var stdout, stderr bytes.Buffer
