@@ -301,7 +301,7 @@ func (w *walk) asks() bool {
 func (w *walk) turn(i int) {
 	t := w.Turns[i]
 	if i == 0 {
-		w.session.Text(w.base())
+		w.session.Base(w.base())
 		w.sizes = append(w.sizes, w.base())
 	}
 	for _, u := range t.Uses {

@@ -18,7 +18,7 @@ func (f *Figures) PlannerPrices() contextgc.Prices {
 // plannerPrices returns the prices of a call in the form of the planner.
 func (f *Figures) plannerPrices(call int) contextgc.Prices {
 	p := f.Calls[call].Price
-	return contextgc.Prices{Write: f.WritePrice(call), Read: p.CacheRead, Output: p.Output}
+	return contextgc.Prices{Write: f.WritePrice(call), Read: p.CacheRead, Output: p.Output, LookBack: p.LookBack()}
 }
 
 // clear returns the outcome of the planner, after the prunings of a policy if there are any, and sets the figures of policy gc

@@ -34,6 +34,7 @@ type tapedKind int
 
 const (
 	tapedText    tapedKind = iota
+	tapedBase              // system prompt and tools
 	tapedItem              // an item enters the prompt
 	tapedCall              // a model call
 	tapedCompact           // the prompt is emptied
@@ -244,7 +245,8 @@ func (r *recorder) called() {
 		if r.Measured {
 			base = max(0, this.Prompt-r.tokens)
 		}
-		r.text(base)
+		r.tokens += base
+		r.add(taped{Kind: tapedBase, Tokens: base})
 	}
 	e := taped{Kind: tapedCall, Cached: 1, Prices: r.plannerPrices(r.call)}
 	if !r.begins && r.call > 0 {
@@ -335,6 +337,8 @@ func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.Cle
 		switch e.Kind {
 		case tapedText:
 			s.Text(e.Tokens)
+		case tapedBase:
+			s.Base(e.Tokens)
 		case tapedItem:
 			items[e.Number] = s.Add(e.Item)
 			if e.Item.Kind == contextgc.KindFile {

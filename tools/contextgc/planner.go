@@ -32,8 +32,9 @@ type Window struct {
 
 	// Cached is the part of the prompt that the provider's cache still has, in tokens from its beginning. What follows is
 	// written to it again whether or not anything is cleared.
-	Cached int
-	Cold   int // earlier calls that found less than half of their prompts in the cache
+	Cached  int
+	Entries []int // where the entries end that the cache finds after a change, of one that keeps them at marks; nil: any beginning
+	Cold    int   // earlier calls that found less than half of their prompts in the cache
 
 	Bill float64 // cost of the session's input so far without clearing, in fresh tokens
 	Lost float64 // cost of clearing so far; negative if it has saved more
@@ -216,7 +217,10 @@ const (
 )
 
 func (b *clearingBatch) decision() ClearingDecision {
-	d := ClearingDecision{Freed: b.freed, Behind: max(0, b.Cached-b.first-b.warm)}
+	d := ClearingDecision{Freed: b.freed}
+	if b.first < b.Cached {
+		d.Behind = max(0, b.Cached-entryBefore(b.Entries, b.first)-b.warm)
+	}
 	d.BreakEven = b.Prices.BreakEven(d.Freed, d.Behind)
 	return d
 }

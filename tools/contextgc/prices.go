@@ -12,10 +12,18 @@ type Prices struct {
 	Write  float64 `json:"write"`  // one token written to the prompt cache
 	Read   float64 `json:"read"`   // one token read from the prompt cache
 	Output float64 `json:"output"` // one token produced by the model
+
+	// LookBack is how many blocks before the end of a prompt a cache finds what an earlier request wrote, if it keeps entries at marks
+	// only; 0: it finds any common beginning.
+	LookBack int `json:"look_back,omitempty"`
 }
 
 // DefaultPrices returns the price ratios of a model that is not known, with a cache lifetime of five minutes.
-func DefaultPrices() Prices { return PricesOf("") }
+func DefaultPrices() Prices {
+	p := PricesOf("")
+	p.LookBack = 0 // in which form a request is sent is not known either
+	return p
+}
 
 // PricesOf returns the price ratios of a model, whose cache keeps what is written for five minutes.
 func PricesOf(model string) Prices { return PricesFor(model, tokens.CacheLife) }
@@ -23,7 +31,7 @@ func PricesOf(model string) Prices { return PricesFor(model, tokens.CacheLife) }
 // PricesFor is the same for a cache with a lifetime.
 func PricesFor(model string, life time.Duration) Prices {
 	m, _ := tokens.ModelOf(model)
-	p := Prices{Write: m.CacheWrite, Read: m.CacheRead, Output: m.Output}
+	p := Prices{Write: m.CacheWrite, Read: m.CacheRead, Output: m.Output, LookBack: m.LookBack()}
 	if life >= tokens.CacheHour {
 		p.Write = m.CacheHour
 	}

@@ -1,5 +1,7 @@
 package contextgc
 
+import "slices"
+
 // ClearingBill is the cost of a session's input, in fresh input tokens: without clearing (Before)
 // and with clearing (After).
 type ClearingBill struct {
@@ -38,6 +40,8 @@ type Planner struct {
 	cold   int // calls that found no cache
 	edited map[string]int
 	again  map[int]int // by the number of an item that was read again, its new number
+	base   int         // tokens of what stands before the conversation
+	ends   []int       // of the prompts of this context, in parts
 	turned int         // the last call for which a turn was counted
 }
 
@@ -73,6 +77,12 @@ func (s *Planner) Bill() ClearingBill { return s.bill }
 // Text adds a part that is never cleared: words, small tool calls, tool definitions.
 func (s *Planner) Text(tokens int) { s.add(plannedPart{tokens: tokens, whole: tokens}) }
 
+// Base adds what stands before the conversation: system prompt and tools.
+func (s *Planner) Base(tokens int) {
+	s.Text(tokens)
+	s.base = tokens
+}
+
 // Add adds an item and returns its number.
 func (s *Planner) Add(item Item) int {
 	item.Call = s.calls + 1
@@ -89,6 +99,7 @@ func (s *Planner) add(p plannedPart) {
 
 // Compact empties the prompt.
 func (s *Planner) Compact() {
+	s.ends, s.base = nil, 0
 	s.parts, s.items, s.again = nil, nil, make(map[int]int)
 	s.window, s.whole, s.sent, s.was = 0, 0, 0, 0
 }
@@ -181,7 +192,7 @@ func (s *Planner) Size() int { return s.whole }
 func (s *Planner) Window(cached int) Window {
 	w := Window{
 		Items: make([]Item, 0, len(s.items)), Tokens: s.window, Call: s.calls + 1, Edited: s.edited,
-		Cached: s.warm(cached), Bill: s.bill.Before, Lost: s.bill.After - s.bill.Before, Cold: s.cold,
+		Cached: s.warm(cached), Bill: s.bill.Before, Lost: s.bill.After - s.bill.Before, Cold: s.cold, Entries: s.entries(),
 	}
 	at, next := 0, 0
 	for i, p := range s.parts {
@@ -228,10 +239,43 @@ func (s *Planner) Call(clear []int, cached int) {
 		if first >= warm {
 			s.bill.Free++
 		}
-		warm = min(warm, first)
+		if first < warm {
+			warm = entryBefore(s.entries(), first)
+		}
 	}
 	s.bill.After += s.cost(warm, s.window)
 	s.sent = s.window
+	s.ends = append(s.ends, len(s.parts))
+}
+
+// entries returns where the entries end that a cache with marks finds once something before the end of the prompt has changed: what
+// stands before the conversation, and the earlier prompts that end not too many blocks before the end; nil: it finds any beginning.
+func (s *Planner) entries() (ends []int) {
+	if s.Prices.LookBack == 0 || len(s.parts) == 0 {
+		return nil
+	}
+	at := 0
+	ends = append(ends, s.base)
+	for i, p := range s.parts {
+		at += p.tokens
+		if len(s.parts)-i-1 <= s.Prices.LookBack && slices.Contains(s.ends, i+1) {
+			ends = append(ends, at)
+		}
+	}
+	return ends
+}
+
+// entryBefore returns how many tokens of a prompt that is unchanged up to first a cache with these entries finds.
+func entryBefore(entries []int, first int) (found int) {
+	if entries == nil {
+		return first
+	}
+	for _, end := range entries {
+		if end <= first {
+			found = end
+		}
+	}
+	return found
 }
 
 // clear replaces items by stubs and returns the number of tokens before the first of them.

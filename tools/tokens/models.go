@@ -155,6 +155,18 @@ func Banded(p Prices, bands []Band, prompt int) Prices {
 	return p
 }
 
+// lookBack is how many blocks before a mark Anthropic's cache looks for an entry.
+const lookBack = 20
+
+// LookBack returns how many blocks before the end of a prompt the cache finds an entry, where it keeps those at marks only, as that
+// does which has two lifetimes at two prices; 0: it finds any common beginning.
+func (p Prices) LookBack() int {
+	if p.CacheHour > p.CacheWrite {
+		return lookBack
+	}
+	return 0
+}
+
 // Density returns how many tokens the model has for one that Claude counts.
 func (m Model) Density() float64 { return classicChars / m.Chars }
 

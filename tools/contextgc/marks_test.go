@@ -1,0 +1,35 @@
+package contextgc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A cache with marks finds an entry where an earlier prompt ended, at most so many blocks before the end; else only what stands
+// before the conversation.
+func TestACacheWithMarks(t *testing.T) {
+	for name, c := range map[string]struct {
+		look, blocks int
+		want         float64 // of the last prompt
+	}{
+		"any beginning":  {0, 30, 1000*.1 + 1000*.1 + (30*10+5)*1.25},
+		"near the end":   {20, 5, 1000*.1 + 1000*.1 + (5*10+5)*1.25},
+		"too far behind": {20, 30, 1000*.1 + (1000+30*10+5)*1.25},
+	} {
+		p := DefaultPolicy()
+		p.Prices.LookBack = c.look
+		s := NewPlanner(p)
+		s.Base(1000)
+		s.Text(1000)
+		s.Call(nil, 0)
+		item := s.Add(Item{Tokens: 500, Stub: 5})
+		for range c.blocks {
+			s.Text(10)
+		}
+		s.Call(nil, s.Sent())
+		before := s.Bill().After
+		s.Call([]int{item}, s.Sent())
+		assert.InDelta(t, c.want, s.Bill().After-before, 1e-9, name)
+	}
+}
