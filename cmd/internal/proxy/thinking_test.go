@@ -66,9 +66,10 @@ func (k *talk) call(thinks bool) (sent []byte) {
 }
 
 // Of a model that binds its thinking, and of one that is not known, nothing is cleared before thinking: no request is refused.
-// What stands behind the last thinking is cleared as ever, and stays so when the model thinks again.
+// What stands behind the last thinking is cleared as far as that pays, and stays so when the model thinks again: where a read costs a
+// twentieth less pays, and where it costs a fortieth nothing.
 func TestNothingIsClearedBeforeBoundThinking(t *testing.T) {
-	for _, model := range []string{"claude-opus-5-5", "claude-fable-5-2", "claude-saga-1"} {
+	for model, least := range map[string]int{"claude-opus-5-5": 6, "claude-fable-5-2": 0, "claude-saga-1": 11} {
 		k := newTalk(t, newRig(t, database(t), GC), model)
 		for range 25 {
 			sent := k.call(true)
@@ -78,7 +79,7 @@ func TestNothingIsClearedBeforeBoundThinking(t *testing.T) {
 			k.call(false)
 		}
 		sent := string(k.call(true))
-		assert.Greater(t, strings.Count(sent, "[cleared "), 10, "%s: behind the thinking", model)
+		assert.GreaterOrEqual(t, strings.Count(sent, "[cleared "), least, "%s: behind the thinking", model)
 		for n := range 24 {
 			assert.True(t, strings.Contains(sent, fmt.Sprintf("output of call %d,", n)), "result %d stands before the last of the thinking", n)
 		}
