@@ -20,13 +20,13 @@ type Prices struct {
 
 // DefaultPrices returns the price ratios of a model that is not known, with a cache lifetime of five minutes.
 func DefaultPrices() Prices {
-	p := PricesOf("")
+	p := pricesOf("")
 	p.LookBack = 0 // in which form a request is sent is not known either
 	return p
 }
 
-// PricesOf returns the price ratios of a model, whose cache keeps what is written for five minutes.
-func PricesOf(model string) Prices { return PricesFor(model, tokens.CacheLife) }
+// pricesOf returns the price ratios of a model, whose cache keeps what is written for five minutes.
+func pricesOf(model string) Prices { return PricesFor(model, tokens.CacheLife) }
 
 // PricesFor is the same for a cache with a lifetime.
 func PricesFor(model string, life time.Duration) Prices {

@@ -25,7 +25,7 @@ type Usage struct {
 
 // Bill returns the cost of the session's input, in fresh input tokens.
 func (u Usage) Bill() float64 {
-	p := PricesOf(u.Model)
+	p := pricesOf(u.Model)
 	return float64(u.Input) + float64(u.Read)*p.Read + float64(u.Written)*p.Write
 }
 

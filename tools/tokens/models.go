@@ -143,10 +143,10 @@ func ModelOf(name string) (m Model, ok bool) {
 }
 
 // At returns the prices of a request with so many tokens.
-func (m Model) At(prompt int) Prices { return Banded(m.Prices, m.Bands, prompt) }
+func (m Model) At(prompt int) Prices { return banded(m.Prices, m.Bands, prompt) }
 
-// Banded returns prices in the band of a prompt.
-func Banded(p Prices, bands []Band, prompt int) Prices {
+// banded returns prices in the band of a prompt.
+func banded(p Prices, bands []Band, prompt int) Prices {
 	for _, b := range bands {
 		if prompt > b.Above {
 			p.Input, p.CacheWrite, p.CacheHour, p.CacheRead, p.Output = p.Input*b.Input, p.CacheWrite*b.Input, p.CacheHour*b.Input, p.CacheRead*b.Input, p.Output*b.Output
