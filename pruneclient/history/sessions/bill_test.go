@@ -231,7 +231,7 @@ func TestBillOfEachClient(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var bills []float64
 			require.NoError(t, Read(t.Context(), "s.jsonl", strings.NewReader(c.lines+"\n"), func(s Session) error {
-				b := NewBill(s, PricesOf(s))
+				b := NewBill(s, pricesOf(s))
 				assert.True(t, b.Measured)
 				bills = append(bills, b.Total)
 				return nil
