@@ -3,6 +3,7 @@
 package clearing
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -124,6 +125,14 @@ func (e *Engine) Lost() error {
 	return fmt.Errorf("%w (%s): results are sent whole", ErrLost, e.Store.Name())
 }
 
+// ready reads what other processes have stored.
+func (e *Engine) ready(ctx context.Context) error {
+	if err := e.Load(ctx); err != nil {
+		return err
+	}
+	return e.Runs.alone.read(ctx, e.Store, e.Now())
+}
+
 func (e *Engine) reload(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -159,10 +168,7 @@ func (e *Engine) reload(ctx context.Context) error {
 // Rewrite returns the request to send. With decide false it makes no new decisions, as for requests that
 // only count tokens.
 func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client string, decide bool) (Outcome, error) {
-	if err := e.Load(ctx); err != nil {
-		return Outcome{}, err
-	}
-	if err := e.Runs.alone.read(ctx, e.Store, e.Now()); err != nil {
+	if err := e.ready(ctx); err != nil {
 		return Outcome{}, err
 	}
 	if e.Runs.alone.has(ctx, c.Session) {
@@ -503,8 +509,12 @@ func (w *walk) texts() []string {
 	return texts
 }
 
-// Known is Rewrite without the store: it applies earlier decisions and makes no new ones.
+// Known is Rewrite for a store that takes nothing: it applies earlier decisions and makes no new ones. Those that this process has
+// not read yet it reads, which a lock does not prevent, but does not wait for long.
 func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {
+	short, cancel := context.WithTimeout(ctx, cmp.Or(e.Hurry, stayWithin))
+	defer cancel()
+	err := e.ready(short)
 	if e.Runs.alone.has(ctx, c.Session) {
 		return Outcome{Replaced: c.Replace(nil)}
 	}
@@ -512,6 +522,11 @@ func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {
 	e.keys.Identify(c)
 	marks := c.Marks()
 	heads, _ := e.recall(marks)
+	if err == nil {
+		if all, err := e.lookup(short, marks); err == nil {
+			heads = all
+		}
+	}
 	w := e.walk(c, marks, heads)
 	for i := range c.Turns {
 		w.enter(i)

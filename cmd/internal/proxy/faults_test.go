@@ -106,22 +106,53 @@ func TestASlowStoreStopsNothing(t *testing.T) {
 	r := newRig(t, file, GC)
 	sent := r.post(t, "/v1/messages", claudeHistory(40))
 	r.server.feeding.Wait()
-	other, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file))
-	require.NoError(t, err)
-	defer func() { _ = other.Close() }()
-	locked, err := other.Conn(t.Context())
-	require.NoError(t, err)
-	_, err = locked.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-	require.NoError(t, err)
+	release := holdLock(t, file)
 	r.server.patience = 50 * time.Millisecond
 	got := string(r.post(t, "/v1/messages", claudeHistory(60)))
 	assert.Equal(t, strings.Count(string(sent), "[cleared "), strings.Count(got, "[cleared "), "nothing new while the store is locked")
 	assert.Contains(t, r.logged(), "proxy.passed_through")
-	_, err = locked.ExecContext(t.Context(), "ROLLBACK")
-	require.NoError(t, err)
+	release()
 	r.server.patience = patience
 	got = string(r.post(t, "/v1/messages", claudeHistory(61)))
 	assert.Greater(t, strings.Count(got, "[cleared "), strings.Count(string(sent), "[cleared "))
+}
+
+// A proxy that starts while another process keeps the store locked sends what was decided before, for each session: reading needs
+// no lock, and a request that comes while the proxy waits to try the store again reads, too.
+func TestALockedStoreIsRead(t *testing.T) {
+	file := database(t)
+	before := newRig(t, file, GC)
+	another := bytes.Replace(claudeHistory(40), []byte("fix the bug"), []byte("add a test"), 1)
+	bodies := [][]byte{claudeHistory(40), another}
+	var sent []string
+	for _, body := range bodies {
+		sent = append(sent, string(before.post(t, "/v1/messages", body)))
+		require.NotEqual(t, string(body), sent[len(sent)-1])
+	}
+	before.server.feeding.Wait()
+	defer holdLock(t, file)()
+	r := newRig(t, file, GC)
+	r.server.health.retry = patience
+	r.server.health.failed(nil, errors.New("the ledger is locked"))
+	for i, body := range bodies {
+		assert.True(t, sent[i] == string(r.post(t, "/v1/messages", body)), "session %d", i)
+	}
+}
+
+// holdLock takes the write lock of a ledger, as another process does. It returns what gives it back.
+func holdLock(t *testing.T, file string) (release func()) {
+	t.Helper()
+	other, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file))
+	require.NoError(t, err)
+	locked, err := other.Conn(t.Context())
+	require.NoError(t, err)
+	_, err = locked.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	return func() {
+		_, err := locked.ExecContext(t.Context(), "ROLLBACK")
+		require.NoError(t, err)
+		require.NoError(t, other.Close())
+	}
 }
 
 // A request of 20 MB is rewritten like any other.
