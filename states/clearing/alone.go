@@ -18,7 +18,8 @@ const (
 	Changed       Refusal = "the API refused a changed request, and took it as it came"
 )
 
-// alone are the sessions whose requests pass through as they come. They outlive the ledger: it may be lost and opened anew.
+// alone are the sessions whose requests pass through as they come. They outlive the ledger: it may be lost and opened anew. Once there
+// are too many it starts over with the latest ones; a session that was forgotten costs one more refusal, which its client does not see.
 type alone struct {
 	mu       sync.Mutex
 	sessions map[aloneKey]bool
@@ -33,10 +34,10 @@ type aloneKey struct{ subject, session string }
 func (a *alone) add(marks ...contextgc.Mark) (added bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.sessions == nil {
-		a.sessions = make(map[aloneKey]bool)
-	}
-	for _, m := range marks {
+	for _, m := range marks[max(0, len(marks)-maxSessions/2):] {
+		if a.sessions == nil || len(a.sessions) >= maxSessions {
+			a.sessions = make(map[aloneKey]bool)
+		}
 		if key := (aloneKey{m.Subject, m.Session}); !a.sessions[key] {
 			a.sessions[key], a.why, added = true, m.Detail, true
 		}

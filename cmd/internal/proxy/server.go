@@ -100,6 +100,7 @@ func (s *server) prepare(r *http.Request, a *wire.API) *http.Request {
 func (s *server) received(r *http.Request, x *exchange, body []byte) *received {
 	ctx := context.WithoutCancel(r.Context())
 	return &received{body: body, sent: func(why clearing.Refusal) {
+		s.health.replaced.Add(-int64(x.outcome.Fresh))
 		x.outcome = clearing.Outcome{} // nothing was replaced in what is answered
 		if why == "" {
 			return

@@ -169,7 +169,7 @@ func TestARefusedChangeLeavesTheSessionAlone(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(strings.Join(r.logged(), " "), "proxy.left_alone"))
 		state := r.server.state(t.Context())
 		assert.Equal(t, []any{OK, 1, string(clearing.Changed)}, []any{state.Status, state.Alone, state.AloneWhy})
-		assert.Contains(t, state.Changes(), "sessions left alone: 1 (the API refused a changed request")
+		assert.Contains(t, state.Changes(), "0 results replaced; sessions left alone: 1 (the API refused a changed request")
 		assert.Zero(t, r.usages[0].Cleared, "what was answered had nothing replaced")
 
 		again := newRig(t, file, GC) // a new process
