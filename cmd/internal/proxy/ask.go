@@ -111,6 +111,8 @@ func dial(ctx context.Context, address string) (*line, error) {
 
 func (l *line) close() { l.client.CloseIdleConnections() }
 
+const cannotProve = "cannot prove that it is this user's proxy"
+
 // proved challenges the other end.
 func (l *line) proved(ctx context.Context, key secret.Proof) error {
 	nonce := secret.NewNonce()
@@ -126,13 +128,12 @@ func (l *line) proved(ctx context.Context, key secret.Proof) error {
 		l.nonce = answer.Nonce
 		return nil
 	}
-	s := l.stranger("it cannot prove that it is this user's proxy")
 	ours := answer.Nonce != "" || status == http.StatusForbidden && strings.Contains(string(text), prefixed)
 	if ours && l.whose.known && l.whose.uid == os.Getuid() {
-		s.Why += ", but it is a proxy that you started: one of an older version, or with another state directory. End it, and start it again"
-		s.kindly = true
+		return Stranger{kindly: true, Why: fmt.Sprintf("what listens on %s %s, but you started it and it answers as a proxy does: it is of an older version, or has another state directory. "+
+			"End it, and start it again", l.at, cannotProve)}
 	}
-	return s
+	return l.stranger("it " + cannotProve)
 }
 
 // send sends a request about the proxy itself.
