@@ -37,6 +37,7 @@ type file struct {
 	settings fileSettings
 	db       atomic.Pointer[sql.DB]
 	first    os.FileInfo // of the file that openFile opened
+	content  identity
 
 	// writing holds a token while this process writes. Waiting for the token ends with the waiter's context and is
 	// fair, unlike SQLite's polling for its lock.
@@ -80,11 +81,11 @@ func openFile(s fileSettings) (*file, error) {
 	return f, nil
 }
 
-// Lost reports that the file which openFile opened is no longer at its path: it was removed, renamed, or replaced, also by a
-// new one after damage. Its content cannot be read by other processes any more.
+// Lost reports that the file which openFile opened is no longer at its path, or not with its content: it was removed, renamed,
+// truncated, or replaced, also in place, or by a new one after damage. Its content cannot be read by other processes any more.
 func (f *file) Lost() bool {
 	now, err := os.Stat(f.settings.Path)
-	return err != nil || !os.SameFile(f.first, now)
+	return err != nil || !os.SameFile(f.first, now) || f.content.lost()
 }
 
 func (f *file) open() error {
@@ -93,12 +94,10 @@ func (f *file) open() error {
 	if err != nil {
 		return err
 	}
-	if err := created.Close(); err != nil {
-		return err
-	}
+	f.content.opened(created)
 	db, err := sql.Open("sqlite", f.source())
 	if err != nil {
-		return err
+		return errors.Join(err, f.content.close())
 	}
 	f.db.Store(db)
 	// busy_timeout does not cover the change of a new file's journal mode: when several open the file at the same time,
@@ -108,9 +107,11 @@ func (f *file) open() error {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if err != nil {
-		_ = db.Close()
+		_ = f.Close()
+		return err
 	}
-	return err
+	identify(db)
+	return nil
 }
 
 // source returns the driver's name of the file. Transactions take the write lock at once, because those that read
@@ -128,7 +129,7 @@ func (f *file) source() string {
 func (f *file) DB() *sql.DB { return f.db.Load() }
 
 // Close releases the file.
-func (f *file) Close() error { return f.DB().Close() }
+func (f *file) Close() error { return errors.Join(f.DB().Close(), f.content.close()) }
 
 // read implements [place].
 func (f *file) read(ctx context.Context, work func(context.Context, querier) error) error {
@@ -233,7 +234,7 @@ func addColumns(db *sql.DB, table string, columns map[string]string) error {
 
 // startOver moves a damaged file aside and creates a new one.
 func (f *file) startOver() error {
-	_ = f.DB().Close()
+	_ = f.Close()
 	aside := fmt.Sprintf("%s.damaged-%s", f.settings.Path, f.settings.Now().UTC().Format("20060102-150405.000"))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Rename(f.settings.Path+suffix, aside+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {

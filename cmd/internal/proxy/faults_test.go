@@ -50,13 +50,15 @@ func TestABrokenStoreStopsNothing(t *testing.T) {
 	assert.Contains(t, r.logged(), "proxy.passed_through")
 }
 
-// A ledger that is removed or damaged switches clearing off for every session at once. The proxy says so, opens another one,
+// A ledger that is removed, truncated or replaced switches clearing off for every session at once. The proxy says so, opens another one,
 // and clears again, without a restart.
 func TestALostLedgerHeals(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(file string) error{
-		"removed":  os.Remove,
-		"replaced": func(file string) error { return os.Rename(file, file+".old") },
+		"removed":           os.Remove,
+		"replaced":          func(file string) error { return os.Rename(file, file+".old") },
+		"emptied":           func(file string) error { return os.Truncate(file, 0) },
+		"replaced in place": func(file string) error { return os.WriteFile(file, make([]byte, 1<<16), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
