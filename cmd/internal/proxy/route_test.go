@@ -80,6 +80,33 @@ var routed = []struct{ method, path, headers, host string }{
 	{"POST", "/v1/messages", "Authorization: AWS4-HMAC-SHA256 x|Anthropic-Version: 2023-06-01", nowhere},
 	{"GET", "/api/oauth/usage", "Authorization: Bearer sk-proj-k", nowhere},
 	{"GET", "/api/oauth/usage", "Authorization: Bearer token", nowhere},
+	// However a key is spelled, and wherever it stands.
+	{"POST", "/v1/messages", "X-Api-Key: \"sk-proj-k\"|Anthropic-Version: 2023-06-01", nowhere},
+	{"POST", "/v1/messages", "X-Api-Key: Bearer sk-proj-k", nowhere},
+	{"POST", "/v1/messages", "Authorization: BEARER  'sk-or-v1-k'|Anthropic-Version: 2023-06-01", nowhere},
+	{"POST", "/v1/messages", "Authorization: Bearer key=sk-proj-k|Anthropic-Version: 2023-06-01", nowhere},
+	{"POST", "/v1/messages", "X-Api-Key: sk-ant-api03-k,sk-proj-k", nowhere},
+	{"POST", "/v1/messages", "X-Api-Key: \tsk-kimi-k ", nowhere},
+	{"POST", "/v1/messages", "Authorization: Bearer sk-kimi-k|Anthropic-Version: 2023-06-01", nowhere},
+	{"POST", "/v1/chat/completions", "Authorization: Bearer sk-kimi-k", nowhere},
+	{"POST", "/v1/chat/completions", "Authorization: Bearer sk-sp-k", nowhere},
+	{"POST", "/v1/chat/completions", "Authorization: Bearer sk-cp-k", nowhere},
+	{"POST", "/v1/messages", "X-Api-Key: vck_k", nowhere},
+	{"POST", "/v1beta/models/m:generateContent", "X-Goog-Api-Key: 'sk-ant-api03-k'", nowhere},
+	{"POST", "/v1/chat/completions?api_key=k", "Authorization: Bearer sk-proj-k", nowhere},
+	{"POST", "/v1/messages?token=k", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1/messages?Access-Token=k", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1beta/models/m:generateContent?Key=k", "X-Goog-Api-Key: AIzak", nowhere},
+	{"POST", "/v1/messages?x;key=AIzak", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1/messages?x=sk%2Dproj-0123456789abcdef", "X-Api-Key: sk-ant-api03-k", nowhere},
+	{"POST", "/v1/messages", "X-Api-Key: sk-ant-api03-k|X-Auth-Token: gsk_0123456789abcdef", nowhere},
+	{"POST", "/v1/messages", "X-Api-Key: sk-ant-api03-k|Helicone-Auth: Bearer sk-helicone-0123456789", nowhere},
+	// Keys in no known form belong to the provider whose header has them: gateways give out their own.
+	{"POST", "/v1/messages", "X-Api-Key: my-gateways-key", "api.anthropic.com"},
+	{"POST", "/v1/messages", "X-Api-Key: \"sk-ant-api03-k\"", "api.anthropic.com"},
+	{"POST", "/v1/responses", "Authorization: BEARER \tsk-proj-k", "api.openai.com"},
+	{"GET", "/v1/files?after=eyJpZCI6ImZpbGVfMDEyMzQ1Njc4OSJ9", "Authorization: Bearer sk-proj-k", "api.openai.com"},
+	{"POST", "/v1/responses", "Authorization: Bearer sk-proj-k|Idempotency-Key: 0123456789abcdef01234567", "api.openai.com"},
 	// Nothing says whose these are.
 	{"POST", "/v1/messages", "", nowhere},
 	{"HEAD", "/", "", nowhere},
@@ -155,7 +182,7 @@ func TestEachKeyReachesItsProviderOnly(t *testing.T) {
 				assert.Contains(t, string(body), `"code":421`)
 			}
 			for _, text := range []string{string(body), events[0].Data["message"].(string)} {
-				for _, key := range []string{"sk-", "AIza", "eyJ", "a2V5", "gsk_"} {
+				for _, key := range []string{"sk-", "sk%2D", "AIza", "eyJ", "a2V5", "gsk_", "vck_"} {
 					assert.NotContains(t, strings.ReplaceAll(text, c.path, ""), key)
 				}
 			}

@@ -1,9 +1,13 @@
 package wire
 
 import (
+	"iter"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // providers is the one table of what a credential may reach: each provider's address, paths, headers and forms of keys.
@@ -13,8 +17,8 @@ var providers = []*Provider{anthropic, openai, chatgpt, gemini}
 var bearer = openai
 
 // elsewhere lists prefixes of other companies' keys. No address is known for them, so that their requests need --upstream.
-var elsewhere = []string{"sk-or-", "gsk_", "xai-", "hf_", "pplx-", "nvapi-", "csk-", "fw_", "tgp_v1_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "github_pat_",
-	"AKIA", "ASIA", "ABSK", "bedrock-api-key-"}
+var elsewhere = []string{"sk-or-", "sk-kimi-", "sk-cp-", "sk-api-", "sk-sp-", "sk-lf-", "sk-helicone-", "vck_", "dapi", "gsk_", "xai-", "hf_", "pplx-", "nvapi-",
+	"csk-", "fw_", "tgp_v1_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "ABSK", "bedrock-api-key-"}
 
 // APIOf determines the API of a request by its path. It returns nil if the path carries no conversation.
 func APIOf(path string) *API {
@@ -59,36 +63,75 @@ func identified(r *http.Request) (list []*Provider) {
 	return list
 }
 
-// credentials returns the keys of a request. foreign names a header that carries a key of a kind that no provider uses.
+// credentials returns the keys of a request. foreign names a header or a parameter that carries a key of a kind that no provider uses.
 func credentials(r *http.Request) (keys []string, foreign string) {
 	for _, p := range providers {
 		keys = append(keys, r.Header.Values(p.keyHeader)...)
-		if p.keyQuery != "" {
-			keys = append(keys, r.URL.Query()[p.keyQuery]...)
-		}
 	}
 	if r.Header.Get("Api-Key") != "" {
 		return nil, "the header api-key"
 	}
 	for _, v := range r.Header.Values("Authorization") {
-		scheme, token, _ := strings.Cut(v, " ")
+		scheme, token, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(v, "\t", " ")), " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			return nil, "an Authorization header without Bearer"
 		}
 		keys = append(keys, strings.TrimSpace(token))
 	}
+	for name, value := range parameters(r.URL.RawQuery) {
+		switch {
+		case slices.ContainsFunc(providers, func(p *Provider) bool { return p.keyQuery != "" && p.keyQuery == name }):
+			keys = append(keys, value)
+		case slices.Contains(keyNames, strings.ToLower(strings.Trim(strings.NewReplacer("-", "", "_", "").Replace(name), " "))):
+			return nil, "a parameter " + name
+		case longKey(value):
+			keys = append(keys, value)
+		}
+	}
+	for name, values := range r.Header {
+		if name != "Authorization" && keyHeader().MatchString(name) {
+			keys = append(keys, slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !longKey(v) })...)
+		}
+	}
 	return keys, ""
 }
 
-// issuers returns the providers that issued the keys of known form; nil among them stands for any other company. The
-// longest known beginning of a key counts.
-func issuers(keys []string) (list []*Provider) {
-	for _, key := range keys {
+// keyNames are names of parameters with which clients of other APIs send keys, in small letters and without their hyphens.
+var keyNames = []string{"key", "apikey", "xapikey", "token", "accesstoken", "authtoken", "auth", "authorization", "subscriptionkey", "secret"}
+
+var keyHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)key|token|auth|secret|cookie") })
+
+// parameters returns the parameters of a URL, also those that net/url leaves out and the upstream may read.
+func parameters(query string) iter.Seq2[string, string] {
+	plain := func(text string) string {
+		if u, err := url.QueryUnescape(text); err == nil {
+			return u
+		}
+		return text
+	}
+	return func(yield func(name, value string) bool) {
+		for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+			if name, value, _ := strings.Cut(pair, "="); !yield(plain(name), plain(value)) {
+				return
+			}
+		}
+	}
+}
+
+// longKey reports whether a text that need not be a key is one. Other texts, such as cursors, begin like a JWT, too.
+func longKey(text string) bool {
+	return len(text) >= 20 && slices.ContainsFunc(issuers(text), func(p *Provider) bool { return p != chatgpt })
+}
+
+// issuers returns the providers that issued what is in a key of a known form, which may have quotes or a scheme around it; nil among
+// them stands for any other company. The longest known beginning of a word counts.
+func issuers(key string) (list []*Provider) {
+	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return strings.ContainsRune(" \t\"'`,;:=<>()[]{}", r) }) {
 		var issuer *Provider
 		longest := 0
 		match := func(p *Provider, prefixes []string) {
 			for _, prefix := range prefixes {
-				if len(prefix) > longest && strings.HasPrefix(key, prefix) {
+				if len(prefix) > longest && strings.HasPrefix(word, prefix) {
 					issuer, longest = p, len(prefix)
 				}
 			}

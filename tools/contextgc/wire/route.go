@@ -22,13 +22,20 @@ func Route(r *http.Request) (to *Provider, why string) {
 	if scheme != "" {
 		return nil, scheme + " is no kind of key that " + names(providers, "or") + " use"
 	}
-	named := identified(r)
+	named, known, unknown := identified(r), []*Provider(nil), 0
+	for _, key := range keys {
+		list := issuers(key)
+		known = append(known, list...)
+		if len(list) == 0 {
+			unknown++
+		}
+	}
 	switch {
 	case len(named) == 1:
 		to = named[0]
 	case len(named) > 1:
 		return nil, fmt.Sprintf("its headers name both %s and %s", named[0].Name, named[1].Name)
-	case len(owners) == 1 && len(keys) > 0 && slices.Contains(issuers(keys), owners[0]):
+	case len(owners) == 1 && len(keys) > 0 && slices.Contains(known, owners[0]):
 		to = owners[0] // a known key on the path of its own provider
 	case len(keys) > 0:
 		to = bearer
@@ -38,13 +45,12 @@ func Route(r *http.Request) (to *Provider, why string) {
 	if !slices.Contains(owners, to) {
 		return nil, fmt.Sprintf("its path is one of %s, but its key is in the form of %s (%s)", names(owners, "and"), to.Name, to.headers)
 	}
-	known := issuers(keys)
 	for _, issuer := range known {
 		if issuer != to {
 			return nil, fmt.Sprintf("it is in the form of %s, but its key was issued by another provider", to.Name)
 		}
 	}
-	if len(named) == 0 && len(known) < len(keys) {
+	if len(named) == 0 && unknown > 0 {
 		return nil, fmt.Sprintf("its key is in no form that is known of %s's, and no header says whose it is", to.Name)
 	}
 	return to, ""
