@@ -1,6 +1,7 @@
 package jsonspan
 
 import (
+	"bytes"
 	"errors"
 )
 
@@ -81,12 +82,20 @@ func (v Value) inName(text []byte) []byte {
 // Name returns the name of a member of an object.
 func (v Value) Name(text []byte) string { return Unquote(v.inName(text)) }
 
-// Members returns the named members of an object. Absent ones are zero.
+// Members returns the named members of an object, however their names are written. Absent ones are zero. It is an error if one occurs
+// twice: readers differ in which they take.
 func (d *Document) Members(object Span, names ...string) ([]Span, error) {
 	found := make([]Span, len(names))
 	err := d.Fields(object, func(name []byte, v Span) error {
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = []byte(Unquote(name))
+		}
 		for i := range names {
-			if string(name) == names[i] {
+			switch {
+			case string(name) != names[i]:
+			case found[i].To > 0:
+				return ErrShape
+			default:
 				found[i] = v
 			}
 		}

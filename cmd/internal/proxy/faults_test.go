@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,13 @@ func TestEverythingElsePassesThrough(t *testing.T) {
 		"{\"messages\":[\"\xff\xfe\"]}", `{"input":"just a question"}`, `{"contents":[{"role":"user","parts":[{"functionResponse":{"response":3}}]}]}`} {
 		for _, api := range apis {
 			assert.Equal(t, body, string(r.post(t, api.path, []byte(body))))
+		}
+	}
+	for _, twice := range []string{`{"messages":[],`, `{"mess\u0061ges":[],`, `{"messages":[{"role":"user","content":"else"}],`} {
+		for _, body := range []string{twice + string(claudeHistory(40)[1:]), strings.Replace(twice, "{", strings.TrimSuffix(string(claudeHistory(40)), "}")+",", 1)} {
+			body = strings.TrimSuffix(strings.TrimSuffix(body, ","), "}") + "}"
+			require.True(t, json.Valid([]byte(body)))
+			assert.True(t, body == string(r.post(t, "/v1/messages", []byte(body))), "%s: which of them counts is unknown", twice)
 		}
 	}
 	odd := []byte("  " + string(claudeHistory(3)) + "\n")
