@@ -37,6 +37,7 @@ type Model struct {
 	From string `json:"from,omitempty"` // "": all versions
 	Prices
 	Chars  float64 `json:"chars"`            // characters per token of tool results
+	Least  int     `json:"least,omitempty"`  // tokens of a prompt, below which a cache with marks keeps nothing
 	Thinks bool    `json:"thinks,omitempty"` // the API counts the thinking of earlier turns in each prompt
 
 	// Binds: from some models on, Anthropic's API binds each block of thinking to everything that stands before it in the request:

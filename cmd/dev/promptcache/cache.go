@@ -1,0 +1,198 @@
+// Package promptcache is what the stand-ins for models' APIs know of a prompt: what their cache has of it, what is written to it, for
+// which usage, at which price, and what is refused. Live, the end-to-end tests and the tests here ask it.
+package promptcache
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
+	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
+)
+
+// The bounds of Anthropic's cache (SPEC part O): so many marks in a request, and so many blocks from each mark back to an entry.
+const (
+	mostMarks = 4
+	lookBack  = 20
+)
+
+// The others' cache finds any common beginning of so many tokens, in such steps.
+const (
+	leastCommon = 1024
+	commonStep  = 128
+	mostPrompts = 16 // that it is looked for in, the newest ones
+)
+
+// Cache is a provider's cache of prompts. Its zero value is empty.
+type Cache struct {
+	mu      sync.Mutex
+	counted map[key]int    // tokens, by block
+	entries map[key]*entry // Anthropic's, by the prefix that ends there
+	prompts []sent         // the others'
+}
+
+type key = [sha256.Size]byte
+
+// entry is kept until it was not read for its lifetime.
+type entry struct {
+	life time.Duration
+	used time.Time
+}
+
+func (e *entry) alive(at time.Time) bool { return at.Sub(e.used) <= e.life }
+
+type sent struct {
+	model  string
+	blocks []block
+	at     time.Time
+}
+
+// Send returns the usage of a request, and keeps what the API would keep of it. The error is the message of a refusal.
+func (c *Cache) Send(path string, body []byte, at time.Time) (Usage, error) {
+	p, err := parse(path, body)
+	if err != nil {
+		return Usage{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count(p.blocks)
+	if !p.marked {
+		return c.common(p, at), nil
+	}
+	if _, message := tooltest.CheckThinking(body); message != "" {
+		return Usage{}, errors.New(message)
+	}
+	if err := p.check(); err != nil {
+		return Usage{}, err
+	}
+	return c.marks(p, at), nil
+}
+
+// count sets the tokens of blocks, as replay estimates them.
+func (c *Cache) count(blocks []block) {
+	if c.counted == nil {
+		c.counted, c.entries = map[key]int{}, map[key]*entry{}
+	}
+	for i := range blocks {
+		b := &blocks[i]
+		n, known := c.counted[b.key]
+		if !known {
+			n = Count(b.text)
+			c.counted[b.key] = n
+		}
+		b.tokens = n
+	}
+}
+
+// Count returns the tokens of a text, as Claude counts them.
+func Count(text string) int { return int(tokens.ClaudePerToken * float64(tokens.EstimateAll(text))) }
+
+// check returns why Anthropic's API refuses the marks of a prompt.
+func (p prompt) check() error {
+	marks, short := 0, false
+	for _, b := range p.blocks {
+		switch {
+		case b.life == 0:
+			continue
+		case b.unmarkable:
+			return errors.New("cache_control cannot be set for thinking or empty text blocks")
+		case b.life == tokens.CacheHour && short:
+			return errors.New("a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block")
+		}
+		marks++
+		short = short || b.life < tokens.CacheHour
+	}
+	if marks > mostMarks {
+		return fmt.Errorf("a maximum of %d blocks with cache_control may be provided, found %d", mostMarks, marks)
+	}
+	return nil
+}
+
+// marks is Anthropic's rule: each mark looks back for an entry that an earlier request wrote, the longest is read, and what stands
+// between it and the last mark is written, to each mark for its lifetime.
+func (c *Cache) marks(p prompt, at time.Time) (u Usage) {
+	prefixes, sizes := p.prefixes()
+	read := 0 // blocks
+	for i, b := range p.blocks {
+		if b.life == 0 {
+			continue
+		}
+		for end := i + 1; end > max(i-lookBack, read); end-- {
+			if e := c.entries[prefixes[end]]; e != nil && e.alive(at) {
+				e.used, read = at, end
+				break
+			}
+		}
+	}
+	u.Read = sizes[read]
+	m, _ := tokens.ModelOf(p.model)
+	from := read
+	for i, b := range p.blocks {
+		if b.life == 0 || sizes[i+1] < m.Least {
+			continue
+		}
+		if e := c.entries[prefixes[i+1]]; e != nil && e.alive(at) {
+			e.used = at
+			continue
+		}
+		c.entries[prefixes[i+1]] = &entry{b.life, at}
+		if b.life >= tokens.CacheHour {
+			u.Hour += max(sizes[i+1]-sizes[from], 0)
+		} else {
+			u.Short += max(sizes[i+1]-sizes[from], 0)
+		}
+		from = max(from, i+1)
+	}
+	u.Input = sizes[len(p.blocks)] - sizes[from]
+	return u
+}
+
+// prefixes returns the key and the tokens of each beginning of a prompt, by its number of blocks.
+func (p prompt) prefixes() (keys []key, sizes []int) {
+	h := sha256.Sum256([]byte(p.model))
+	keys, sizes = append(keys, h), append(sizes, 0)
+	for _, b := range p.blocks {
+		h = sha256.Sum256(append(h[:], b.key[:]...))
+		keys, sizes = append(keys, h), append(sizes, sizes[len(sizes)-1]+b.tokens)
+	}
+	return keys, sizes
+}
+
+// common is the others' rule: what a prompt has in common with one that was sent not long ago is read.
+func (c *Cache) common(p prompt, at time.Time) Usage {
+	most, all := 0, 0
+	for _, b := range p.blocks {
+		all += b.tokens
+	}
+	for _, s := range c.prompts {
+		if s.model == p.model && at.Sub(s.at) <= tokens.CacheLife {
+			most = max(most, inCommon(s.blocks, p.blocks))
+		}
+	}
+	if most < leastCommon {
+		most = 0
+	}
+	most -= most % commonStep
+	c.prompts = append(c.prompts, sent{p.model, p.blocks, at})
+	c.prompts = c.prompts[max(len(c.prompts)-mostPrompts, 0):]
+	return Usage{Read: most, Short: all - most}
+}
+
+// inCommon returns the tokens with which two prompts begin.
+func inCommon(a, b []block) (n int) {
+	for i := range min(len(a), len(b)) {
+		if a[i].key == b[i].key {
+			n += a[i].tokens
+			continue
+		}
+		same := 0
+		for same < min(len(a[i].text), len(b[i].text)) && a[i].text[same] == b[i].text[same] {
+			same++
+		}
+		return n + Count(a[i].text[:same])
+	}
+	return n
+}
