@@ -245,8 +245,10 @@ func (r *recorder) called() {
 		if r.Measured {
 			base = max(0, this.Prompt-r.tokens)
 		}
-		r.tokens += base
-		r.add(taped{Kind: tapedBase, Tokens: base})
+		system := r.SystemOf(base)
+		r.tokens += system
+		r.add(taped{Kind: tapedBase, Tokens: system})
+		r.text(base - system)
 	}
 	e := taped{Kind: tapedCall, Cached: 1, Prices: r.plannerPrices(r.call)}
 	if !r.begins && r.call > 0 {

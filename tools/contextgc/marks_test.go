@@ -33,3 +33,21 @@ func TestACacheWithMarks(t *testing.T) {
 		assert.InDelta(t, c.want, s.Bill().After-before, 1e-9, name)
 	}
 }
+
+// What an entry's prefix had is another text once something in it was cleared: entries from before are not found any more.
+func TestEntriesFromBeforeAClearing(t *testing.T) {
+	p := DefaultPolicy()
+	p.Prices.LookBack = 20
+	s := NewPlanner(p)
+	s.Base(1000)
+	first := s.Add(Item{Tokens: 500, Stub: 5})
+	s.Call(nil, 0)
+	second := s.Add(Item{Tokens: 500, Stub: 5})
+	s.Call(nil, s.Sent())
+	for _, item := range []int{first, second} {
+		before := s.Bill().After
+		s.Call([]int{item}, s.Sent())
+		want := 1000*p.Prices.Read + float64(s.Shown()-1000)*p.Prices.Write
+		assert.InDelta(t, want, s.Bill().After-before, 1e-9)
+	}
+}

@@ -41,7 +41,7 @@ type Planner struct {
 	edited map[string]int
 	again  map[int]int // by the number of an item that was read again, its new number
 	base   int         // tokens of what stands before the conversation
-	ends   []int       // of the prompts of this context, in parts
+	ends   []int       // of the prompts of this context that the cache may have, in parts
 	turned int         // the last call for which a turn was counted
 }
 
@@ -110,6 +110,12 @@ func (s *Planner) Gone(item int) {
 	s.window, s.whole = s.window-p.tokens, s.whole-p.whole
 	s.sent, s.was = max(s.sent-p.tokens, 0), max(s.was-p.whole, 0)
 	p.tokens, p.whole, p.item.Cleared = 0, 0, true
+	s.changed(s.items[item])
+}
+
+// changed records that a part is another one: no entry that ends behind it is found any more.
+func (s *Planner) changed(part int) {
+	s.ends = slices.DeleteFunc(s.ends, func(end int) bool { return end > part })
 }
 
 // Work records that the model edited a file: its results are kept for a while.
@@ -232,6 +238,9 @@ func (s *Planner) Call(clear []int, cached int) {
 		s.cold++
 	}
 	warm := min(s.warm(cached), s.window)
+	if warm < s.sent {
+		s.changed(s.partAt(warm))
+	}
 	s.bill.Before += s.cost(min(cached, s.was), s.whole)
 	s.was = s.whole
 	if len(clear) > 0 {
@@ -289,9 +298,21 @@ func (s *Planner) clear(which []int) int {
 		s.window -= p.tokens - p.item.Stub
 		p.tokens, p.item.Cleared = p.item.Stub, true
 	}
+	s.changed(s.items[which[0]])
 	s.bill.Clearings++
 	s.bill.Cleared += len(which)
 	return before
+}
+
+// partAt returns the number of the parts that so many tokens of the prompt have, whole ones only.
+func (s *Planner) partAt(tokens int) (n int) {
+	for _, p := range s.parts {
+		if tokens -= p.tokens; tokens < 0 {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // cost bills a prompt whose first cached tokens are in the cache.

@@ -154,3 +154,17 @@ func TestHowLongPiKeepsItsCache(t *testing.T) {
 	got := readFrom(t, "pi", strings.Replace(transcriptsOfClients["pi"], `"cacheWrite":0`, `"cacheWrite":9,"cacheWrite1h":7`, 1))
 	require.Equal(t, 7, got[0].Steps[1].Usage.Hour)
 }
+
+// Tools and system prompt are the least that a call found in the cache.
+func TestSystemOf(t *testing.T) {
+	call := func(read, written int) Step { return Step{Kind: Call, Usage: &Usage{CacheRead: read, CacheWrite: written}} }
+	for want, steps := range map[int][]Step{
+		3000: {call(3000, 2000), call(5000, 100)},
+		2000: {call(0, 5000), call(5000, 100), call(2000, 4000)},
+		600:  {call(0, 1000), call(1000, 100)},
+	} {
+		b := Billed(Session{Steps: steps}, nil)
+		assert.Equal(t, want, b.SystemOf(b.Calls[0].Prompt))
+	}
+	assert.Equal(t, ModelledSystem, Billed(Session{Steps: []Step{{Kind: Call}}}, nil).SystemOf(ModelledSystem))
+}
