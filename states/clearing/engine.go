@@ -243,7 +243,7 @@ func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.K
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
 	}
-	w.Policy.Prices = contextgc.PricesFor(c.Model, c.Life)
+	w.Policy.Prices = contextgc.PricesFor(c.Model, c.Signs, c.Life)
 	w.session = contextgc.NewPlanner(w.Policy)
 	w.binds = tokens.BindsThinking(c.Model, c.Signs)
 	w.reach = reachOf(c, w.remote())

@@ -51,3 +51,14 @@ func TestEntriesFromBeforeAClearing(t *testing.T) {
 		assert.InDelta(t, want, s.Bill().After-before, 1e-9)
 	}
 }
+
+// Whether a cache keeps entries at marks is known of the model, or else by the form of the request.
+func TestWhoseCacheHasMarks(t *testing.T) {
+	for _, c := range []struct {
+		model     string
+		anthropic bool
+		want      int
+	}{{"claude-opus-5", false, 20}, {"gpt-6.2", false, 0}, {"gpt-6.2", true, 0}, {"our-best-model", true, 20}, {"our-best-model", false, 0}, {"", false, 0}} {
+		assert.Equal(t, c.want, PricesFor(c.model, c.anthropic, 0).LookBack, c.model)
+	}
+}

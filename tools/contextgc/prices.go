@@ -20,20 +20,22 @@ type Prices struct {
 
 // DefaultPrices returns the price ratios of a model that is not known, with a cache lifetime of five minutes.
 func DefaultPrices() Prices {
-	p := pricesOf("")
-	p.LookBack = 0 // in which form a request is sent is not known either
-	return p
+	return pricesOf("")
 }
 
 // pricesOf returns the price ratios of a model, whose cache keeps what is written for five minutes.
-func pricesOf(model string) Prices { return PricesFor(model, tokens.CacheLife) }
+func pricesOf(model string) Prices { return PricesFor(model, false, tokens.CacheLife) }
 
-// PricesFor is the same for a cache with a lifetime.
-func PricesFor(model string, life time.Duration) Prices {
-	m, _ := tokens.ModelOf(model)
+// PricesFor is the same for a cache with a lifetime. The cache of a model that is not known keeps entries at marks only if the request
+// is in the form of Anthropic's API.
+func PricesFor(model string, anthropic bool, life time.Duration) Prices {
+	m, known := tokens.ModelOf(model)
 	p := Prices{Write: m.CacheWrite, Read: m.CacheRead, Output: m.Output, LookBack: m.LookBack()}
 	if life >= tokens.CacheHour {
 		p.Write = m.CacheHour
+	}
+	if !known && !anthropic {
+		p.LookBack = 0
 	}
 	return p
 }

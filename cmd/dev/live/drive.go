@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/promptcache"
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
@@ -29,70 +29,30 @@ type outcome struct {
 	refused         int // requests that the stand-in refused, whatever the proxy then did
 }
 
-// meter bills the prompts of a session: what a prompt has in common with the one before it is read from the cache.
+// meter bills the prompts of a session by the rule of the API's cache.
 type meter struct {
-	before string // the prompt's texts
-	price  float64
+	*promptcache.Cache
+	last  []byte // request
+	price float64
 }
 
-// add returns the tokens that were read from the cache and written to it.
-func (m *meter) add(body []byte) (read, written int) {
-	p := contextgc.DefaultPrices()
-	text, common := textsIn(body), 0
-	for common < min(len(text), len(m.before)) && text[common] == m.before[common] {
-		common++
-	}
-	read, written = count(text[:common]), count(text[common:])
-	m.price += float64(read)*p.Read + float64(written)*p.Write
-	m.before = text
-	return read, written
+// add returns the usage of a request. The recorded pauses are in the requests, see begin and cold: no time passes.
+func (m *meter) add(a api, body []byte) (promptcache.Usage, error) {
+	u, err := m.Send(a.path, body, time.Time{})
+	m.price += u.Price(a.model)
+	m.last = body
+	return u, err
 }
 
-// count is the estimate of replay, of all of a text.
-func count(text string) int { return int(tokens.ClaudePerToken * float64(tokens.EstimateAll(text))) }
-
-// textsIn returns the texts of a request, in order. The model sees neither the names of members nor ids.
-func textsIn(body []byte) string {
-	var all strings.Builder
-	var inside []json.Delim
-	name, isName := "", false
-	for d := json.NewDecoder(bytes.NewReader(body)); ; {
-		token, err := d.Token()
-		if err != nil {
-			return all.String() // the end; the proxy sends valid JSON, or what the client sent
-		}
-		in := json.Delim(0)
-		if len(inside) > 0 {
-			in = inside[len(inside)-1]
-		}
-		switch v := token.(type) {
-		case json.Delim:
-			if v == '{' || v == '[' {
-				inside = append(inside, v)
-			} else {
-				inside = inside[:len(inside)-1]
-			}
-			isName = len(inside) > 0 && inside[len(inside)-1] == '{'
-			continue
-		case string:
-			if in == '{' && isName {
-				name, isName = v, false
-				continue
-			}
-			if name != "role" && name != "type" && !strings.HasSuffix(name, "id") {
-				all.WriteString(v + "\n")
-			}
-		}
-		isName = in == '{'
-	}
-}
+// again begins a context: replay takes nothing of it for cached.
+func (m *meter) again() { m.Cache, m.last = &promptcache.Cache{}, nil }
 
 // patience is how long a proxy may take to end.
 const patience = 30 * time.Second
 
 // drive plays a session's client against a proxy that it starts and ends.
 func drive(ctx context.Context, program, policy string, a api, s sessions.Session, edits bool) (outcome, error) {
-	api := newStandIn()
+	api := newStandIn(a)
 	defer api.Close()
 	state, err := os.MkdirTemp("", "live")
 	if err != nil {
@@ -104,7 +64,8 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		return outcome{}, err
 	}
 	defer func() { _ = end() }() // it was asked to end, and says so by its status
-	c := client{api: a, Bill: sessions.Billed(s, nil), address: address, standIn: api, begins: true, edits: edits}
+	c := client{api: a, Bill: sessions.Billed(s, nil), address: address, standIn: api, begins: true, edits: edits, asked: &meter{Cache: &promptcache.Cache{}}}
+	c.hour = slices.ContainsFunc(s.Steps, func(step sessions.Step) bool { return step.Usage != nil && step.Usage.Hour > 0 })
 	for _, step := range s.Steps {
 		if err := c.take(step); err != nil {
 			return outcome{}, err
@@ -115,18 +76,17 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 	return c.out, nil
 }
 
-// standIn answers in place of a model's API with the usage of each request, and bills it. As Anthropic's API does, it refuses
-// thinking that is bound to something else than what stands before it.
+// standIn answers in place of a model's API with the usage of each request, and bills it.
 type standIn struct {
 	*httptest.Server
 	mu        sync.Mutex
-	sent      meter
+	sent      *meter
 	refused   int
 	signature string // of the thinking of the last answer
 }
 
-func newStandIn() *standIn {
-	s := &standIn{}
+func newStandIn(a api) *standIn {
+	s := &standIn{sent: &meter{Cache: &promptcache.Cache{}}}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -135,14 +95,20 @@ func newStandIn() *standIn {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if _, message := tooltest.CheckThinking(body); message != "" {
+		err = promptcache.Check(a.path, body)
+		usage := promptcache.Usage{}
+		if err == nil {
+			usage, err = s.sent.add(a, body)
+		}
+		if err != nil {
 			s.refused++
-			http.Error(w, message, http.StatusBadRequest)
+			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		s.signature, _ = tooltest.SignThinking(body) // the proxy sends valid JSON
-		read, written := s.sent.add(body)
-		fmt.Fprintf(w, `{"usage":{"input_tokens":0,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}`, read, written)
+		if a.thinks {
+			s.signature, _ = tooltest.SignThinking(body) // the proxy sends valid JSON
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{promptcache.Name(a.path): usage.In(a.path, 0)})
 	}))
 	return s
 }
@@ -161,9 +127,10 @@ type client struct {
 	system  string
 	begins  bool // the next call is the first of a context
 	call    int
-	known   int // tokens of the history
-	cold    int // calls so far that found no cache
-	asked   meter
+	known   int  // tokens of the history
+	colds   int  // calls so far that found no cache
+	hour    bool // the client asks for a cache of an hour
+	asked   *meter
 }
 
 func (c *client) take(step sessions.Step) error {
@@ -175,11 +142,11 @@ func (c *client) take(step sessions.Step) error {
 	case sessions.Call:
 		return c.called()
 	case sessions.Result:
-		c.known += tokens.Claude(step.Out)
+		c.known += c.Tokens(step.Out)
 	case sessions.User, sessions.Attach:
-		c.known += tokens.Claude(step.Text)
+		c.known += c.Tokens(step.Text)
 	case sessions.Say, sessions.Use:
-		c.known += sessions.OutputTokens(step)
+		c.known += c.OutputTokens(step)
 		if step.Think != "" { // replay counts it as a part of the prompt
 			c.history = append(c.history, sessions.Step{Kind: sessions.Say, Text: step.Think})
 			step.Think = "" // that of a step in the history is the signature of the stand-in
@@ -191,29 +158,74 @@ func (c *client) take(step sessions.Step) error {
 	return nil
 }
 
-// called sends a request. The system prompt has the size of what the transcript does not contain; after a compaction, when the client
-// sends the same one, the rest of that size is a first message. Where the recorded call found no cache, the system prompt is another
-// one from that point on to which this call found it.
+// begin puts what the transcript does not contain before a context: tools and system prompt, and the rest as a first message. A
+// system prompt stays the same after a compaction.
+func (c *client) begin() {
+	base := sessions.ModelledSystem
+	if c.Measured {
+		base = max(0, c.Calls[c.call].Prompt-c.known)
+	}
+	if c.system == "" {
+		c.system = c.filler(c.SystemOf(base))
+	}
+	if rest := c.filler(base); len(rest) > len(c.system) {
+		c.history = slices.Insert(c.history, 0, sessions.Step{Kind: sessions.User, Text: rest[len(c.system):]})
+	}
+}
+
+// cool changes what stands first, where the recorded call found no cache: the system prompt from that point on to which the call found
+// it, or the first message if that is the end of the system prompt.
+func (c *client) cool() {
+	read := c.Calls[c.call].Usage.CacheRead
+	if 2*read >= c.Calls[c.call-1].Prompt {
+		return
+	}
+	c.colds++
+	number := fmt.Sprintf("%010d", c.colds)
+	at := len(c.filler(read))
+	if first := &c.history[0]; at >= len(c.system)*9/10 && len(first.Text) > len(number) {
+		first.Text = number + first.Text[len(number):]
+		return
+	}
+	at = min(at, len(c.system)-len(number))
+	c.system = c.system[:at] + number + c.system[at+len(number):]
+}
+
+// leave empties the results that the client took out before the next call, and adds the thinking that the transcript does not show.
+func (c *client) leave() {
+	gone := map[string]bool{}
+	for _, r := range c.Results {
+		if r.Until > 0 && r.Until == c.call {
+			gone[c.Session.Steps[r.Step].ID] = true
+		}
+	}
+	for i := range c.history {
+		if c.history[i].Kind == sessions.Result && gone[c.history[i].ID] {
+			c.history[i].Out = ""
+		}
+	}
+	if hidden := c.Calls[c.call-1].Hidden; hidden > 0 {
+		c.known += hidden
+		c.history = append(c.history, sessions.Step{Kind: sessions.Say, Text: c.filler(hidden)})
+	}
+}
+
+// filler returns words that have so many tokens of the session's, which a usage counts otherwise than the estimate of a text.
+func (c *client) filler(size int) string {
+	const long = 10_000
+	text := filler(long)
+	return filler(int(float64(size) * float64(tokens.Claude(text)) / float64(c.Tokens(text))))
+}
+
+// called sends a request.
 func (c *client) called() error {
-	this := c.Calls[c.call]
-	switch {
-	case c.begins:
-		base := sessions.ModelledSystem
-		if c.Measured {
-			base = max(0, this.Prompt-c.known)
+	if c.begins {
+		c.begin()
+	} else {
+		if c.Measured && !c.thinks { // a client whose thinking is bound to its system prompt keeps that
+			c.cool()
 		}
-		rest := filler(base)
-		if c.system == "" {
-			c.system, rest = rest, ""
-		}
-		if len(rest) > len(c.system) {
-			c.history = slices.Insert(c.history, 0, sessions.Step{Kind: sessions.User, Text: rest[len(c.system):]})
-		}
-	case c.thinks: // a client whose thinking is bound to its system prompt keeps that
-	case c.Measured && 2*this.Usage.CacheRead < c.Calls[c.call-1].Prompt:
-		c.cold++
-		at := min(len(filler(this.Usage.CacheRead)), len(c.system)-10)
-		c.system = c.system[:at] + fmt.Sprintf("%010d", c.cold) + c.system[at+10:]
+		c.leave()
 	}
 	c.begins = false
 	c.call++
@@ -225,7 +237,7 @@ func (c *client) called() error {
 	for _, step := range c.history {
 		messages = c.add(messages, step)
 	}
-	body := []byte(encode(object(c.body(messages, c.system, []any{object{"name", "Bash"}}))))
+	body := []byte(encode(object(c.body(request{c.model, c.system, []any{object{"name", "Bash"}}, messages, c.hour}))))
 	request, err := http.NewRequest(http.MethodPost, c.address+c.path, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -240,7 +252,9 @@ func (c *client) called() error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("the proxy answered %s", answer.Status)
 	}
-	c.asked.add(body)
+	if _, err := c.asked.add(c.api, body); err != nil {
+		return err
+	}
 	c.out.calls++
 	if c.thinks {
 		c.history = append(c.history, sessions.Step{Kind: sessions.Say, Think: c.standIn.signed()})
@@ -292,8 +306,9 @@ func filler(size int) string {
 func (c *client) count() {
 	c.standIn.mu.Lock()
 	defer c.standIn.mu.Unlock()
-	last := c.standIn.sent.before
+	last := string(c.standIn.sent.last)
 	c.out.cleared += strings.Count(last, "[cleared ")
 	c.out.pruned += strings.Count(last, " lines; rest: `") + strings.Count(last, " lines; all: `")
-	c.standIn.sent.before, c.asked.before = "", ""
+	c.standIn.sent.again()
+	c.asked.again()
 }

@@ -12,9 +12,40 @@ import (
 // api writes a history in the form of a model's API.
 type api struct {
 	name, path string
+	model      string                                     // in the requests, and of the prices
 	add        func(history []any, s sessions.Step) []any // the messages with one more step
-	body       func(history []any, system string, tools []any) []any
+	body       func(r request) []any
 	thinks     bool // the model thinks in each answer, and its API checks what that is bound to
+}
+
+// request is what each API writes in its form.
+type request struct {
+	model, system string
+	tools         []any
+	history       []any
+	hour          bool // the cache shall keep it for an hour
+}
+
+// marked returns Anthropic's messages with a mark on the last block that can carry one, as its clients set it.
+func (r request) marked() []any {
+	for i := len(r.history) - 1; i >= 0; i-- {
+		message := r.history[i].(object)
+		block := message[3].([]any)[0].(object)
+		if kind := block[1]; kind == "thinking" || kind == "text" && block[3] == "" {
+			continue
+		}
+		all := append([]any{}, r.history...)
+		all[i] = object{message[0], message[1], "content", []any{append(append(object{}, block...), "cache_control", r.mark())}}
+		return all
+	}
+	return r.history
+}
+
+func (r request) mark() object {
+	if r.hour {
+		return object{"type", "ephemeral", "ttl", "1h"}
+	}
+	return object{"type", "ephemeral"}
 }
 
 // object is a JSON object whose members keep their order.
@@ -45,16 +76,16 @@ func encode(v any) string {
 }
 
 var apis = []api{
-	{"Anthropic Messages", "/v1/messages",
+	{"Anthropic Messages", "/v1/messages", "claude",
 		func(h []any, s sessions.Step) []any {
 			switch s.Kind {
 			case sessions.User, sessions.Attach:
-				return append(h, object{"role", "user", "content", s.Text})
+				return append(h, object{"role", "user", "content", []any{object{"type", "text", "text", s.Text}}})
 			case sessions.Say:
 				if s.Think != "" {
 					return append(h, object{"role", "assistant", "content", []any{object{"type", "thinking", "thinking", "", "signature", s.Think}}})
 				}
-				return append(h, object{"role", "assistant", "content", s.Text})
+				return append(h, object{"role", "assistant", "content", []any{object{"type", "text", "text", s.Text}}})
 			case sessions.Use:
 				return append(h, object{"role", "assistant", "content", []any{object{"type", "tool_use", "id", s.ID, "name", s.Tool, "input", arguments(s)}}})
 			case sessions.Result:
@@ -62,10 +93,11 @@ var apis = []api{
 			}
 			return h
 		},
-		func(h []any, system string, tools []any) []any {
-			return object{"model", "claude-opus-5", "max_tokens", 1000, "tools", tools, "system", system, "messages", h}
+		func(r request) []any {
+			system := []any{object{"type", "text", "text", r.system, "cache_control", r.mark()}}
+			return object{"model", r.model, "max_tokens", 1000, "tools", r.tools, "system", system, "messages", r.marked()}
 		}, false},
-	{"OpenAI Responses", "/v1/responses",
+	{"OpenAI Responses", "/v1/responses", "gpt-5.5",
 		func(h []any, s sessions.Step) []any {
 			switch s.Kind {
 			case sessions.User, sessions.Attach:
@@ -79,10 +111,10 @@ var apis = []api{
 			}
 			return h
 		},
-		func(h []any, system string, tools []any) []any {
-			return object{"model", "gpt", "tools", tools, "instructions", system, "input", h}
+		func(r request) []any {
+			return object{"model", r.model, "tools", r.tools, "instructions", r.system, "input", r.history}
 		}, false},
-	{"OpenAI Chat", "/v1/chat/completions",
+	{"OpenAI Chat", "/v1/chat/completions", "gpt-5.3-codex",
 		func(h []any, s sessions.Step) []any {
 			switch s.Kind {
 			case sessions.User, sessions.Attach:
@@ -97,10 +129,10 @@ var apis = []api{
 			}
 			return h
 		},
-		func(h []any, system string, tools []any) []any {
-			return object{"model", "any", "tools", tools, "messages", append([]any{object{"role", "system", "content", system}}, h...)}
+		func(r request) []any {
+			return object{"model", r.model, "tools", r.tools, "messages", append([]any{object{"role", "system", "content", r.system}}, r.history...)}
 		}, false},
-	{"Gemini", "/v1beta/models/gemini-3-pro:generateContent",
+	{"Gemini", "/v1beta/models/gemini-3-pro:generateContent", "gemini-3-pro",
 		func(h []any, s sessions.Step) []any {
 			part := func(role string, parts ...any) []any { return append(h, object{"role", role, "parts", parts}) }
 			switch s.Kind {
@@ -115,18 +147,15 @@ var apis = []api{
 			}
 			return h
 		},
-		func(h []any, system string, tools []any) []any {
-			return object{"tools", tools, "systemInstruction", object{"parts", []any{object{"text", system}}}, "contents", h}
+		func(r request) []any {
+			return object{"tools", r.tools, "systemInstruction", object{"parts", []any{object{"text", r.system}}}, "contents", r.history}
 		}, false},
 }
 
 // thinking is Anthropic's API with a model that binds its thinking to what stands before it.
 func thinking() api {
 	a := apis[0]
-	a.name, a.thinks = "Anthropic Messages, thinking", true
-	a.body = func(h []any, system string, tools []any) []any {
-		return object{"model", "claude-opus-5-5", "max_tokens", 1000, "tools", tools, "system", system, "messages", h}
-	}
+	a.name, a.model, a.thinks = "Anthropic Messages, thinking", "claude-opus-5-5", true
 	return a
 }
 

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,19 +21,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
-// A prompt, one that continues it, and one that has its first half in common with that.
-func TestMeterOnPaper(t *testing.T) {
-	var m meter
-	one, more := strings.Repeat("one two three ", 20), strings.Repeat("four five six ", 10)
-	for _, prompt := range []string{one, one + more, one[:140] + more} {
-		m.add([]byte(`{"id":"x","content":[{"type":"text","text":"` + prompt + `"}]}`))
-	}
-	want := 1.25*float64(count(one+"\n")) + .1*float64(count(one)) + 1.25*float64(count(more+"\n")) + .1*float64(count(one[:140])) + 1.25*float64(count(more+"\n"))
-	assert.InDelta(t, want, m.price, 1e-9)
-}
-
 // session writes a collection with one session of commands with large outputs, which no later step needs.
-func session(t *testing.T) (file string) {
+func session(t *testing.T) (collection string) {
 	t.Helper()
 	steps := []any{map[string]any{"k": "user", "text": "look at the outputs"}}
 	for i := range 60 {
@@ -41,9 +33,13 @@ func session(t *testing.T) (file string) {
 	}
 	line, err := json.Marshal(map[string]any{"id": "test", "src": "test", "steps": append(steps, map[string]any{"k": "call"})})
 	require.NoError(t, err)
-	file = filepath.Join(t.TempDir(), "sessions.jsonl")
-	require.NoError(t, os.WriteFile(file, append(line, '\n'), 0o600))
-	return file
+	collection = filepath.Join(t.TempDir(), "sessions")
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err = z.Write(append(line, '\n'))
+	require.NoError(t, errors.Join(err, z.Close()))
+	require.NoError(t, os.WriteFile(collection+".jsonl.gz", b.Bytes(), 0o600))
+	return collection
 }
 
 // What the running proxy saves is what replay says, in the form of every API; and it saves most of that for a client that changes
@@ -55,7 +51,7 @@ func TestTheProxySavesWhatReplaySays(t *testing.T) {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 	file := session(t)
-	require.NoError(t, run(context.Background(), file, []string{"test"}, program, near))
+	require.NoError(t, run(context.Background(), file, []string{"test"}, program, true))
 	require.NoError(t, runEdits(context.Background(), io.Discard, file, []string{"test"}, program))
 }
 

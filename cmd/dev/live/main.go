@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -10,15 +11,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // near is the difference in points of the bill that the comparison allows.
-const near = 3
+const near = 2
+
+// everyAPI is the collection whose sessions are played in the form of every API; those of others in the form of their own.
+const everyAPI = "claude-code"
 
 func main() {
 	data := flag.String("data", "../shared/fixtures", "folder of the fixtures")
@@ -26,12 +33,12 @@ func main() {
 	edits := flag.Bool("edits", false, "three sessions of each API, whose client changes its own messages, beside one that does not")
 	ids := flag.String("sessions", "", "beginnings of the ids of sessions, separated by commas; none: the first ones that are long")
 	flag.Parse()
-	file, of := filepath.Join(*data, "sessions", *set+".jsonl.gz"), strings.Split(*ids, ",")
+	file, of := filepath.Join(*data, "sessions", *set), strings.Split(*ids, ",")
 	err := error(nil)
 	if *edits {
 		err = runEdits(context.Background(), os.Stdout, file, of, flag.Arg(0))
 	} else {
-		err = run(context.Background(), file, of, flag.Arg(0), near)
+		err = run(context.Background(), file, of, flag.Arg(0), *set == everyAPI)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "live:", err)
@@ -39,9 +46,9 @@ func main() {
 	}
 }
 
-// run compares each API's session. Where ids has fewer of them than there are APIs, they are used again. The first session is also that
-// of a model that thinks in each answer, of which no request may be refused.
-func run(ctx context.Context, file string, ids []string, program string, within float64) error {
+// run compares sessions, each in the form of its own model's API, or with all one in the form of every API: where ids has fewer than there
+// are APIs, they are used again. Then the first session is also that of a model that thinks in each answer, of which no request may be refused.
+func run(ctx context.Context, file string, ids []string, program string, all bool) error {
 	if program == "" {
 		return fmt.Errorf("name the program: live [flags] bin/mcp-pruner")
 	}
@@ -49,41 +56,93 @@ func run(ctx context.Context, file string, ids []string, program string, within 
 	if err != nil {
 		return err
 	}
-	far := 0
 	fmt.Println("| API | session | calls | policy | clears | prunes | saved, from the bytes sent | by replay |\n|---|---|---|---|---|---|---|---|")
-	for i, a := range apis {
+	far := 0
+	for i := range max(len(list), len(apis)) {
 		one := list[i%len(list)]
-		for _, policy := range []string{"gc", "both"} {
-			want, err := replayed(ctx, file, one.ID, policy)
-			if err != nil {
-				return err
-			}
-			sent, err := drive(ctx, program, policy, a, one, false)
+		a := apis[i%len(apis)]
+		if !all {
+			a = own(one)
+		}
+		if all || i < len(list) {
+			n, err := compare(ctx, program, a, asked(one, a))
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", a.name, one.ID, err)
 			}
-			got := 100 * (sent.whole - sent.bill) / sent.whole * want.ofBill
-			note := ""
-			if diff := got - want.saved; diff > within || diff < -within {
-				note = " (far)"
-				far++
-			}
-			fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %%%s | %.1f %% |\n", a.name, one.ID, sent.calls, policy, sent.cleared, sent.pruned, got, note, want.saved)
+			far += n
 		}
 	}
+	if all {
+		if err := think(ctx, program, list[0]); err != nil {
+			return fmt.Errorf("%s, %s: %w", thinking().name, list[0].ID, err)
+		}
+	}
+	if far > 0 {
+		return fmt.Errorf("%d of the figures differ by more than %d points", far, near)
+	}
+	return nil
+}
+
+// own returns the API of a session's model.
+func own(s sessions.Session) api {
+	b := sessions.Billed(s, nil)
+	a := apis[2]
+	switch {
+	case b.Prices.LookBack() > 0:
+		a = apis[0]
+	case s.Source == agent.Codex.Name:
+		a = apis[1]
+	}
+	a.model = cmp.Or(s.Model(), a.model)
+	return a
+}
+
+// asked returns a session all of whose calls are of an API's model.
+func asked(s sessions.Session, a api) sessions.Session {
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		if s.Steps[i].Kind == sessions.Call {
+			s.Steps[i].Model = a.model
+		}
+	}
+	return s
+}
+
+// compare prints what the proxy saves of one session, and what replay says. It returns how many figures are far from each other.
+func compare(ctx context.Context, program string, a api, one sessions.Session) (far int, err error) {
 	for _, policy := range []string{"gc", "both"} {
-		sent, err := drive(ctx, program, policy, thinking(), list[0], false)
+		want, err := replayed(ctx, one, policy)
+		if err != nil {
+			return 0, err
+		}
+		sent, err := drive(ctx, program, policy, a, one, false)
+		if err != nil {
+			return 0, err
+		}
+		got := 100 * (sent.whole - sent.bill) / sent.whole * want.ofBill
+		note := ""
+		if diff := got - want.saved; diff > near || diff < -near {
+			note = " (far)"
+			far++
+		}
+		fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %%%s | %.1f %% |\n", a.name, one.ID, sent.calls, policy, sent.cleared, sent.pruned, got, note, want.saved)
+	}
+	return far, nil
+}
+
+// think plays a session of a model that thinks in each answer.
+func think(ctx context.Context, program string, one sessions.Session) error {
+	a := thinking()
+	for _, policy := range []string{"gc", "both"} {
+		sent, err := drive(ctx, program, policy, a, asked(one, a), false)
 		if err == nil && sent.refused > 0 {
 			err = fmt.Errorf("%d requests were refused", sent.refused)
 		}
 		if err != nil {
-			return fmt.Errorf("%s, %s: %w", thinking().name, list[0].ID, err)
+			return err
 		}
-		fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %% of the prompts | |\n", thinking().name, list[0].ID, sent.calls, policy, sent.cleared, sent.pruned,
+		fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %% of the prompts | |\n", a.name, one.ID, sent.calls, policy, sent.cleared, sent.pruned,
 			100*(sent.whole-sent.bill)/sent.whole)
-	}
-	if far > 0 {
-		return fmt.Errorf("%d of the figures differ by more than %g points", far, within)
 	}
 	return nil
 }
@@ -105,7 +164,7 @@ func runEdits(ctx context.Context, w io.Writer, file string, ids []string, progr
 			var saved [2]float64
 			var calls int
 			for i, edits := range []bool{false, true} {
-				sent, err := drive(ctx, program, "gc", a, one, edits)
+				sent, err := drive(ctx, program, "gc", a, asked(one, a), edits)
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", a.name, one.ID, err)
 				}
@@ -126,24 +185,40 @@ func runEdits(ctx context.Context, w io.Writer, file string, ids []string, progr
 // longEnough is the number of model calls of a session that is taken where none is named.
 const longEnough = 60
 
-// find returns the sessions whose ids begin so.
-func find(ctx context.Context, file string, ids []string) (list []sessions.Session, err error) {
-	err = sessions.ReadFile(ctx, file, func(s sessions.Session) error {
-		calls := 0
+// find returns the sessions of a collection whose ids begin so: a file of JSON lines, or an archive. Where none is named, it returns the
+// first ones that are long, and the longest where too few are.
+func find(ctx context.Context, collection string, ids []string) (list []sessions.Session, err error) {
+	calls := func(s sessions.Session) (n int) {
 		for _, step := range s.Steps {
 			if step.Kind == sessions.Call {
-				calls++
+				n++
 			}
 		}
-		for _, id := range ids {
-			if id != "" && strings.HasPrefix(s.ID, id) || id == "" && calls >= longEnough && len(list) < len(apis) {
-				list = append(list, s)
-			}
+		return n
+	}
+	var long, short []sessions.Session
+	take := func(s sessions.Session) error {
+		switch named := slices.ContainsFunc(ids, func(id string) bool { return id != "" && strings.HasPrefix(s.ID, id) }); {
+		case named:
+			list = append(list, s)
+		case ids[0] == "" && calls(s) >= longEnough && len(long) < len(apis):
+			long = append(long, s)
+		case ids[0] == "":
+			short = append(short, s)
 		}
 		return nil
-	})
+	}
+	file := collection + ".jsonl.gz"
+	if _, missing := os.Stat(file); missing != nil {
+		file = collection + ".tar.gz"
+		err = folds.Archive(file, func(name string, r io.Reader) error { return sessions.Read(ctx, name, r, take) })
+	} else {
+		err = sessions.ReadFile(ctx, file, take)
+	}
+	slices.SortStableFunc(short, func(a, b sessions.Session) int { return calls(b) - calls(a) })
+	list = append(append(list, long...), short[:max(min(len(apis)-len(long), len(short)), 0)]...)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("no such session in %s", file)
+		err = fmt.Errorf("no such session in %s", collection)
 	}
 	return list, err
 }
@@ -154,22 +229,21 @@ type expected struct {
 	ofBill float64 // the share of the prompts, as the planner models them, in the bill
 }
 
-func replayed(ctx context.Context, file, id, policy string) (e expected, err error) {
-	judged := func(f *replay.Figures) {
-		of, pruned := replay.GC, 0.0
-		if policy == "both" {
-			hook := f.Outcome(replay.Hook)
-			of, pruned = replay.Both, hook.Gross-hook.Markers
-		}
-		rule := contextgc.DefaultPolicy()
-		rule.Prices = f.PlannerPrices()
-		b := f.Tape(of).WithoutNeeds().Play(rule, rule, false)
-		whole := f.Tape(replay.GC).Play(rule, rule, false).Before // the client sends what is pruned
-		e = expected{saved: 100 * (pruned + b.Before - b.After) / f.Total, ofBill: whole / f.Total}
+func replayed(ctx context.Context, one sessions.Session, policy string) (expected, error) {
+	f, err := replay.Of(ctx, one, replay.Settings{Policies: []replay.Policy{replay.Hook, replay.GC}})
+	if err != nil {
+		return expected{}, err
 	}
-	_, _, err = replay.Replay(ctx, replay.Settings{Files: []string{file}, Policies: []replay.Policy{replay.Hook, replay.GC}, Explain: id,
-		Judged: judged})
-	return e, err
+	of, pruned := replay.GC, 0.0
+	if policy == "both" {
+		hook := f.Outcome(replay.Hook)
+		of, pruned = replay.Both, hook.Gross-hook.Markers
+	}
+	rule := contextgc.DefaultPolicy()
+	rule.Prices = f.PlannerPrices()
+	b := f.Tape(of).WithoutNeeds().Play(rule, rule, false)
+	whole := f.Tape(replay.GC).Play(rule, rule, false).Before // the client sends what is pruned
+	return expected{saved: 100 * (pruned + b.Before - b.After) / f.Total, ofBill: whole / f.Total}, nil
 }
 
 // proxyCommand returns the command that starts a proxy in a state folder of its own.

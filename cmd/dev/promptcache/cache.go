@@ -50,7 +50,20 @@ type sent struct {
 	at     time.Time
 }
 
-// Send returns the usage of a request, and keeps what the API would keep of it. The error is the message of a refusal.
+// Check returns why the API refuses a request, nil if it does not: Anthropic's refuses marks in the wrong places, and thinking that is
+// bound to something else than what stands before it.
+func Check(path string, body []byte) error {
+	p, err := parse(path, body)
+	if err != nil || !p.marked {
+		return err
+	}
+	if _, message := tooltest.CheckThinking(body); message != "" {
+		return errors.New(message)
+	}
+	return p.check()
+}
+
+// Send returns the usage of a request, and keeps what the API would keep of it.
 func (c *Cache) Send(path string, body []byte, at time.Time) (Usage, error) {
 	p, err := parse(path, body)
 	if err != nil {
@@ -61,12 +74,6 @@ func (c *Cache) Send(path string, body []byte, at time.Time) (Usage, error) {
 	c.count(p.blocks)
 	if !p.marked {
 		return c.common(p, at), nil
-	}
-	if _, message := tooltest.CheckThinking(body); message != "" {
-		return Usage{}, errors.New(message)
-	}
-	if err := p.check(); err != nil {
-		return Usage{}, err
 	}
 	return c.marks(p, at), nil
 }

@@ -104,8 +104,7 @@ func TestWhatIsRefusedAndWhatIsNotKept(t *testing.T) {
 		`{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"x"}]}]}`:                                            "different conversation",
 		`{"messages":[{"role":"assistant","content":[{"type":"redacted_thinking","data":"x","signature":"x","cache_control":{"type":"ephemeral"}}]}]}`: "different conversation",
 	} {
-		_, err := c.Send("/v1/messages", []byte(body), began)
-		assert.ErrorContains(t, err, want)
+		assert.ErrorContains(t, Check("/v1/messages", []byte(body)), want)
 	}
 	short := strings.ReplaceAll(request("claude-opus-5", "5m", "!a"), long, "short")
 	send(t, &c, short, 0)

@@ -18,6 +18,14 @@ func (u Usage) Price(model string) float64 {
 	return float64(u.Input)*p.Input + float64(u.Read)*p.CacheRead + float64(u.Short)*p.CacheWrite + float64(u.Hour)*p.CacheHour
 }
 
+// Name returns the name of the usage in an answer of the API with such a path.
+func Name(path string) string {
+	if form(path) == gemini {
+		return "usageMetadata"
+	}
+	return "usage"
+}
+
 // In returns the usage in the form of the API with such a path, with the tokens of the answer.
 func (u Usage) In(path string, output int) map[string]any {
 	switch form(path) {

@@ -36,7 +36,8 @@ func parseGemini(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.system, c.base = found[1], []span{found[1], found[2]} // the model stands in the path
+	c.system, c.base = found[1], []span{found[1], found[2]}
+	c.Model = "gemini" // which one stands in the path
 	c.Life = LongLife
 	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
 	err = c.Items(found[0], func(content span) error {

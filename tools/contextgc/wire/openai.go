@@ -33,6 +33,7 @@ func parseResponses(b []byte) (*Conversation, error) {
 		return nil, err
 	}
 	c.system, c.base = found[1], []span{found[4], found[1], found[2]}
+	c.Model = found[4].Text(b)
 	c.keeps(found[5])
 	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
 	if found[0].To == 0 || !found[0].IsArray(b) {

@@ -36,6 +36,20 @@ func TestCacheLifetime(t *testing.T) {
 	}
 }
 
+// Prices are those of the request's model, in every API; Gemini's has it in the path.
+func TestWhichModelIsAsked(t *testing.T) {
+	for path, body := range map[string]string{
+		"/messages": `{"model":"m","messages":[]}`, "/responses": `{"model":"m","input":[]}`, "/chat/completions": `{"model":"m","messages":[]}`,
+	} {
+		c, err := APIOf(path).Parse([]byte(body))
+		require.NoError(t, err, body)
+		assert.Equal(t, "m", c.Model, path)
+	}
+	c, err := APIOf("/models/gemini-3-pro:generateContent").Parse([]byte(`{"contents":[]}`))
+	require.NoError(t, err)
+	assert.Equal(t, "gemini", c.Model)
+}
+
 // The plugin of opencode replaces outputs by call id, so that an output whose id is not its own stays whole.
 func TestOpencodeOutputsWithEqualIds(t *testing.T) {
 	before := encoded(t, []any{map[string]any{"parts": []any{
