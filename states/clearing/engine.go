@@ -324,7 +324,7 @@ func (w *walk) turn(i int) {
 			w.add(r)
 		}
 	}
-	w.session.Text(tokens.OfJSON(rest))
+	w.session.Text(tokens.OfJSON(rest), t.Blocks())
 	for _, r := range t.Results {
 		w.add(r)
 	}

@@ -338,7 +338,7 @@ func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.Cle
 	for _, e := range t.Events {
 		switch e.Kind {
 		case tapedText:
-			s.Text(e.Tokens)
+			s.Text(e.Tokens, 1)
 		case tapedBase:
 			s.Base(e.Tokens)
 		case tapedItem:

@@ -21,12 +21,10 @@ func TestACacheWithMarks(t *testing.T) {
 		p.Prices.LookBack = c.look
 		s := NewPlanner(p)
 		s.Base(1000)
-		s.Text(1000)
+		s.Text(1000, 1)
 		s.Call(nil, 0)
 		item := s.Add(Item{Tokens: 500, Stub: 5})
-		for range c.blocks {
-			s.Text(10)
-		}
+		s.Text(c.blocks*10, c.blocks)
 		s.Call(nil, s.Sent())
 		before := s.Bill().After
 		s.Call([]int{item}, s.Sent())

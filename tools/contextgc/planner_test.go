@@ -11,10 +11,10 @@ import (
 // talk returns a session of n calls after a base prompt; result returns the tool result of each call.
 func talk(n int, result func(call int) Item) *Planner {
 	s := NewPlanner(DefaultPolicy())
-	s.Text(20_000)
+	s.Text(20_000, 1)
 	for call := range n {
 		s.Call(nil, s.Sent())
-		s.Text(100)
+		s.Text(100, 1)
 		s.Add(result(call))
 	}
 	return s
@@ -148,9 +148,9 @@ func TestFixedRule(t *testing.T) {
 func TestBills(t *testing.T) {
 	run := func(clear bool) ClearingBill {
 		s := NewPlanner(DefaultPolicy())
-		s.Text(1000)
+		s.Text(1000, 1)
 		s.Add(Item{Kind: KindFile, Tokens: 10_000, Stub: 25, Path: "a.go"})
-		s.Text(500)
+		s.Text(500, 1)
 		s.Call(nil, s.Sent())
 		if clear {
 			s.Call([]int{0}, s.Sent())
@@ -192,7 +192,7 @@ func TestANeededResultIsReadAgain(t *testing.T) {
 func TestCompactionEmptiesThePrompt(t *testing.T) {
 	s := talk(10, logs(1000))
 	s.Compact()
-	s.Text(500)
+	s.Text(500, 1)
 	w := s.Window(s.Sent())
 	assert.Empty(t, w.Items)
 	assert.Equal(t, 500, w.Tokens)

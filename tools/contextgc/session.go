@@ -49,6 +49,7 @@ type Planner struct {
 type plannedPart struct {
 	tokens int
 	whole  int // tokens without clearing; 0 for what was read again
+	blocks int
 	item   Item
 }
 
@@ -74,12 +75,14 @@ func (s *Planner) Continue(a ClearingAccount) {
 // Bill returns the bill so far.
 func (s *Planner) Bill() ClearingBill { return s.bill }
 
-// Text adds a part that is never cleared: words, small tool calls, tool definitions.
-func (s *Planner) Text(tokens int) { s.add(plannedPart{tokens: tokens, whole: tokens}) }
+// Text adds what is never cleared: words, small tool calls, tool definitions. It has so many blocks of the request.
+func (s *Planner) Text(tokens, blocks int) {
+	s.add(plannedPart{tokens: tokens, whole: tokens, blocks: blocks})
+}
 
 // Base adds what stands before the conversation: system prompt and tools.
 func (s *Planner) Base(tokens int) {
-	s.Text(tokens)
+	s.Text(tokens, 1)
 	s.base = tokens
 }
 
@@ -87,7 +90,7 @@ func (s *Planner) Base(tokens int) {
 func (s *Planner) Add(item Item) int {
 	item.Call = s.calls + 1
 	s.items = append(s.items, len(s.parts))
-	s.add(plannedPart{tokens: item.Tokens, whole: item.Tokens, item: item})
+	s.add(plannedPart{tokens: item.Tokens, whole: item.Tokens, blocks: 1, item: item})
 	return len(s.items) - 1
 }
 
@@ -263,11 +266,14 @@ func (s *Planner) entries() (ends []int) {
 	if s.Prices.LookBack == 0 || len(s.parts) == 0 {
 		return nil
 	}
-	at := 0
+	at, behind := 0, 0
 	ends = append(ends, s.base)
+	for _, p := range s.parts {
+		behind += p.blocks
+	}
 	for i, p := range s.parts {
-		at += p.tokens
-		if len(s.parts)-i-1 <= s.Prices.LookBack && slices.Contains(s.ends, i+1) {
+		at, behind = at+p.tokens, behind-p.blocks
+		if behind <= s.Prices.LookBack && slices.Contains(s.ends, i+1) {
 			ends = append(ends, at)
 		}
 	}

@@ -52,6 +52,9 @@ type Turn struct {
 	parts []span // everything but results and long arguments
 }
 
+// Blocks returns how many blocks of the request a turn has beside its results.
+func (t Turn) Blocks() int { return len(t.parts) }
+
 // Use is a call of a tool.
 type Use struct {
 	Tool string
