@@ -12,18 +12,36 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 )
 
-// caller is a client as one server sees it: ids of the server's tasks get their offered form.
+// caller is a client as one server sees it: ids of the server's tasks get their offered form, and of several servers the client
+// is told which one asks or logs.
 type caller struct {
 	*mcpserver.Caller
-	names upstream.Names
+	names  upstream.Names
+	server string // "": there is only one
+}
+
+// callerAt returns a client as a server sees it.
+func (g *Gateway) callerAt(c *mcpserver.Caller, server string) caller {
+	at := caller{c, g.names(server), server}
+	if g.options.Bare {
+		at.server = ""
+	}
+	return at
 }
 
 // Notify implements connect.Caller.
 func (c caller) Notify(method string, params any) {
-	if fields, ok := params.(map[string]any); ok && method == "notifications/tasks/status" {
-		if id, ok := fields["taskId"].(string); ok {
-			fields = maps.Clone(fields)
+	if fields, ok := params.(map[string]any); ok {
+		fields = maps.Clone(fields)
+		id, isTask := fields["taskId"].(string)
+		switch {
+		case method == "notifications/tasks/status" && isTask:
 			fields["taskId"] = c.names.URI(id)
+		case method == "notifications/message" && c.server != "":
+			fields["logger"] = c.server
+			if own, ok := params.(map[string]any)["logger"].(string); ok {
+				fields["logger"] = c.server + "/" + own
+			}
 		}
 		params = fields
 	}
@@ -35,9 +53,29 @@ const relatedTask = "io.modelcontextprotocol/related-task"
 
 // Ask implements connect.Caller.
 func (c caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
-	return c.Caller.Ask(ctx, method, inMember(params, "_meta", func(meta json.RawMessage) json.RawMessage {
+	return c.Caller.Ask(ctx, method, c.signed(method, inMember(params, "_meta", func(meta json.RawMessage) json.RawMessage {
 		return inMember(meta, relatedTask, func(task json.RawMessage) json.RawMessage { return renameTask(task, c.names) })
-	}))
+	})))
+}
+
+// askedBy is the key of _meta that names the server which asks.
+const askedBy = "mcp-pruner/server"
+
+// signed returns a question with the name of the server that asks: for the program in _meta, and before the text that a person reads.
+func (c caller) signed(method string, params json.RawMessage) json.RawMessage {
+	var members, meta map[string]json.RawMessage
+	if c.server == "" || method == "roots/list" || json.Unmarshal(params, &members) != nil || members == nil {
+		return params
+	}
+	if json.Unmarshal(members["_meta"], &meta) != nil || meta == nil {
+		meta = map[string]json.RawMessage{}
+	}
+	meta[askedBy] = encoded(c.server)
+	members["_meta"] = encoded(meta)
+	if method == "elicitation/create" {
+		members["message"] = inString(members["message"], func(text string) string { return c.server + ": " + text })
+	}
+	return encoded(members)
 }
 
 // renameTask gives the id in a task its offered form.

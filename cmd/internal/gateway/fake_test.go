@@ -87,6 +87,7 @@ func (f *fake) serve() {
 		}
 		f.answer(m)
 	}
+	fmt.Fprintln(os.Stderr, "its input ended")
 }
 
 func (f *fake) answer(m fakeMessage) {

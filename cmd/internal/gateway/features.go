@@ -16,7 +16,7 @@ import (
 
 // Features returns the servers' resources, prompts and other features beside tools.
 func (g *Gateway) Features() *mcpserver.Features {
-	return &mcpserver.Features{Greet: g.greet, Await: g.await, Offered: g.featuresOffered, Answer: g.answer, Watch: g.watch}
+	return &mcpserver.Features{Greet: g.greet, Await: g.await, End: g.ended, Offered: g.featuresOffered, Answer: g.answer, Watch: g.watch}
 }
 
 // featuresOffered returns the features that some server has, or may have because it has not answered yet.
@@ -88,7 +88,7 @@ func (r request) to(ctx context.Context, server string) (json.RawMessage, *tools
 		return nil, &tools.RPCError{Code: -32603, Message: refusal.Message}
 	}
 	defer done()
-	return s.Request(ctx, r.method, r.params, r.caller.Meta(), caller{r.caller, r.names(server)})
+	return s.Request(ctx, r.method, r.params, r.caller.Meta(), r.callerAt(r.caller, server))
 }
 
 // resolve returns the server that a URI belongs to, and the server's own form of it: the server that gave the URI to the
@@ -184,12 +184,12 @@ func (r request) subscribe(ctx context.Context) (json.RawMessage, *tools.RPCErro
 	}
 	defer done()
 	if r.method == "resources/unsubscribe" {
-		return s.Unwatch(ctx, own, r.caller.Session(), caller{r.caller, r.names(server)})
+		return s.Unwatch(ctx, own, r.caller.Session(), r.callerAt(r.caller, server))
 	}
 	standing := r.caller.Standing()
 	return s.Watch(ctx, own, r.caller.Session(), func(updated string) {
 		standing.Notify("notifications/resources/updated", map[string]any{"uri": strings.TrimSuffix(uri, own) + updated})
-	}, caller{r.caller, r.names(server)})
+	}, r.callerAt(r.caller, server))
 }
 
 // watch serves a subscription of protocol 2026-07-28.
@@ -206,7 +206,7 @@ func (g *Gateway) watch(ctx context.Context, c *mcpserver.Caller, uris []string,
 		if full != nil {
 			continue
 		}
-		from := caller{c, g.names(server)}
+		from := g.callerAt(c, server)
 		_, refusal = s.Watch(ctx, own, key, func(changed string) { updated(strings.TrimSuffix(uri, own) + changed) }, from)
 		if refusal != nil {
 			done()

@@ -46,8 +46,8 @@ type Options struct {
 	// it asks what servers have. nil: there are no tokens.
 	SubjectToken func(subject, name string) (string, error)
 
-	OneClient bool          // served over stdio: the servers are started for the only client, with its capabilities
-	IdleAfter time.Duration // when a client's connection without calls is closed; 0: idleAfter
+	OneClient bool           // served over stdio: the servers are started for the only client, with its capabilities
+	Limits    connect.Limits // of clients' connections over HTTP
 
 	Note    func(event string, facts map[string]any) // receives events about upstreams
 	Stderr  func(server, line string)                // receives the lines of their standard error
@@ -107,10 +107,7 @@ type Gateway struct {
 // Open makes a gateway and starts all upstreams concurrently, without waiting for them. Those of an only client are
 // started when that has said what it can do.
 func Open(o Options) (*Gateway, error) {
-	if o.IdleAfter == 0 {
-		o.IdleAfter = idleAfter
-	}
-	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, unknown: map[string]string{}, links: links{open: map[linkKey]*link{}}, rounds: rounds{waiting: map[string]*round{}}}
+	g := &Gateway{options: o, started: time.Now(), lists: map[upstream.Mode]*shown{}, unknown: map[string]string{}, links: newLinks(o.Limits), rounds: rounds{waiting: map[string]*round{}}}
 	g.life, g.end = context.WithCancel(context.Background())
 	if err := g.checkNames(); err != nil {
 		return nil, err
@@ -148,7 +145,7 @@ func (g *Gateway) greet(ctx context.Context, c *mcpserver.Caller) {
 	if g.options.OneClient {
 		g.starts.Do(func() {
 			for _, s := range g.servers {
-				s.Belong(caller{c, g.names(s.Name())})
+				s.Belong(g.callerAt(c, s.Name()))
 			}
 			g.mu.Lock()
 			g.version, g.offered, g.lists = g.version+1, nil, map[upstream.Mode]*shown{}

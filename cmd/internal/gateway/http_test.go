@@ -130,12 +130,72 @@ func TestOneSessionsQuestionIsNotAnothers(t *testing.T) {
 		}
 	}
 	heard := <-bob.call(17)
-	assert.Contains(t, heard, "Your password?")
+	assert.Contains(t, heard, `"shop: Your password?"`)
+	assert.Contains(t, heard, `"logger":"shop"`)
 	assert.Contains(t, heard, "your order")
 	assert.Contains(t, heard, `\"password\":\"hunter2\"`)
 
 	heard = <-alice.call(17) // ends the call that waits
 	assert.Contains(t, heard+<-waiting, "Your password?", "in the stream of either call")
+}
+
+// TestAClientEndsItsSession checks that a DELETE closes the session's connections and that its id names no session any more.
+func TestAClientEndsItsSession(t *testing.T) {
+	address, log := overHTTP(t)
+	c := session(t, address, "alice")
+	c.over("alice", "").call("shop_get_item", `{"id":1}`)
+	assert.Equal(t, http.StatusNoContent, c.end())
+	for line := range log {
+		if strings.Contains(line, "its input ended") {
+			break
+		}
+	}
+	answer := c.post(callOf(2, "shop_get_item", `{"id":1}`))
+	answer.Body.Close()
+	assert.Equal(t, http.StatusNotFound, answer.StatusCode)
+	assert.Equal(t, http.StatusNotFound, c.end())
+	c.session = ""
+	assert.Equal(t, http.StatusBadRequest, c.end(), "it names none")
+}
+
+// end ends the session and returns the status of the answer.
+func (c httpClient) end() int {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodDelete, c.address, nil)
+	require.NoError(c.t, err)
+	r.Header.Set("Mcp-Session-Id", c.session)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(c.t, err)
+	answer.Body.Close()
+	return answer.StatusCode
+}
+
+// TestManyClientsWithoutSessionsAreOne checks that clients of protocol 2026-07-28 without keys share one process of a server, however
+// many connections they make.
+func TestManyClientsWithoutSessionsAreOne(t *testing.T) {
+	address, log := overHTTP(t)
+	for id := range 300 {
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"shop_get_item","arguments":{"id":1},%s}}`, id, modern)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+		require.NoError(t, err)
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "shop_get_item"} {
+			r.Header.Set(name, value)
+		}
+		r.Close = true
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		require.NoError(t, err)
+		require.Contains(t, string(text), `get_item{\"id\":1}`)
+	}
+	started := 0
+	for len(log) > 0 {
+		if strings.Contains(<-log, "fake server of kind") {
+			started++
+		}
+	}
+	assert.LessOrEqual(t, started, 2, "one lists the tools, one answers all calls")
 }
 
 // listen returns what the session's client is sent outside of requests.

@@ -52,7 +52,7 @@ func TestConnectionsHaveLimits(t *testing.T) {
 	for i := range maxLinksEach {
 		require.Nil(t, reach(one, i))
 	}
-	assert.Contains(t, reach(one, 39).Message, "this client has 32 connections to MCP servers already, the most that one may have")
+	assert.Contains(t, reach(one, 39).Message, "this client has 32 connections to MCP servers already, the most that it may have, and all are in use")
 	assert.Nil(t, reach(one, 0), "a connection that is there serves on")
 
 	keyed := func() *mcpserver.Caller {
@@ -75,6 +75,35 @@ func TestConnectionsHaveLimits(t *testing.T) {
 	assert.Contains(t, reach(callerIn(t, mcpserver.NewSession(""), "{}"), 0).Message, "the gateway has 256 connections to MCP servers already")
 }
 
+// TestTheLongestIdleConnectionMakesRoom checks that a client gets a further connection in the place of its own that was idle for
+// longest, or of anybody's where the gateway has as many as it may have; and that who lost one is told at its next call.
+func TestTheLongestIdleConnectionMakesRoom(t *testing.T) {
+	o := Options{Servers: []connect.Config{fakeServer("one", "plain"), fakeServer("two", "plain"), fakeServer("three", "plain")}, Limits: connect.Limits{Max: 3, Each: 2}}
+	w := open(t, o)
+	ada, bob := callerIn(t, mcpserver.NewSession(""), "{}"), callerIn(t, mcpserver.NewSession(""), "{}")
+	call := func(c *mcpserver.Caller, server string) string {
+		s, done, refusal := w.reach(c, server)
+		require.Nil(t, refusal)
+		defer done()
+		answer, err := s.Call(t.Context(), "get_item", map[string]any{"id": 1}, nil, nil, nil)
+		require.NoError(t, err)
+		return answer.Text()
+	}
+	const plain, anew = `get_item{"id":1}`, "was started anew since your last call: what it kept in memory is lost]"
+	assert.Equal(t, plain, call(ada, "one"))
+	assert.Equal(t, plain, call(ada, "two"))
+	assert.Equal(t, plain, call(bob, "one"))
+	assert.Equal(t, plain, call(ada, "three"), "in the place of Ada's first")
+	assert.Equal(t, plain, call(bob, "two"), "in the place of Ada's second")
+	assert.Equal(t, plain+"\n[the MCP server one "+anew, call(ada, "one"))
+	assert.Equal(t, plain, call(ada, "one"), "it is said once")
+	assert.Len(t, w.links.open, 3)
+
+	w.ended(ada)
+	assert.Empty(t, w.links.of(ada.Session()))
+	assert.Equal(t, plain, call(ada, "two"), "nothing is remembered of a session that has ended")
+}
+
 // TestWhoSharesAConnection checks which callers get the same connection.
 func TestWhoSharesAConnection(t *testing.T) {
 	w := overMany(t, Options{Servers: []connect.Config{{Name: "stateless", Stateless: true, Problem: "not in this test"}}})
@@ -84,7 +113,7 @@ func TestWhoSharesAConnection(t *testing.T) {
 		return s
 	}
 	alone := func(owner string, conn any) *mcpserver.Session {
-		session := mcpserver.AloneOn(conn)
+		session := mcpserver.AloneOn(conn, conn)
 		if owner != "" {
 			session.Claim(owner)
 		}
@@ -96,14 +125,14 @@ func TestWhoSharesAConnection(t *testing.T) {
 	assert.NotSame(t, at(session, "s1"), at(mcpserver.NewSession(""), "s1"), "two sessions")
 	assert.Same(t, at(alone("ada", 1), "s1"), at(alone("ada", 2), "s1"), "one subject without sessions")
 	assert.NotSame(t, at(alone("ada", 1), "s1"), at(alone("bob", 1), "s1"), "two subjects")
-	assert.Same(t, at(alone("", 1), "s1"), at(alone("", 1), "s1"), "one connection without keys")
-	assert.NotSame(t, at(alone("", 1), "s1"), at(alone("", 2), "s1"), "two connections")
+	assert.Same(t, at(alone("", 1), "s1"), at(alone("", 1), "s1"), "one address without keys")
+	assert.NotSame(t, at(alone("", 1), "s1"), at(alone("", 2), "s1"), "two addresses")
 	assert.Same(t, at(session, "stateless"), at(alone("ada", 1), "stateless"), "a server that is stateless")
 }
 
 // TestAnIdleConnectionIsClosed checks that a connection without requests is closed, and one with a request is not.
 func TestAnIdleConnectionIsClosed(t *testing.T) {
-	w := overMany(t, Options{IdleAfter: time.Nanosecond})
+	w := overMany(t, Options{Limits: connect.Limits{Idle: time.Nanosecond}})
 	c := callerIn(t, mcpserver.NewSession(""), "{}")
 	first, done, _ := w.reach(c, "s1")
 	_, again, _ := w.reach(c, "s1")

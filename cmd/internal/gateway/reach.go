@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
@@ -28,17 +29,19 @@ func (g *Gateway) reach(c *mcpserver.Caller, server string) (s *connect.Server, 
 	defer g.links.mu.Unlock()
 	l := g.links.open[key]
 	if l == nil {
-		if refusal := g.links.full(subject); refusal != nil {
+		if refusal := g.links.room(subject); refusal != nil {
 			return nil, nil, refusal
 		}
-		l = &link{Server: g.connectFor(c, shared), subject: subject}
+		l = &link{subject: subject, Server: g.connectFor(c, shared, g.links.ended[key])}
+		l.watched = func() bool { return c.Listening() && l.Watched() }
 		g.links.open[key] = l
+		delete(g.links.ended, key)
 	}
 	l.uses++
 	if l.idle != nil {
 		l.idle.Stop()
 	}
-	return l.Server, sync.OnceFunc(func() { g.release(c, key, l) }), nil
+	return l.Server, sync.OnceFunc(func() { g.release(key, l) }), nil
 }
 
 // await waits for the server of a tool that a client calls before the server has listed it. It returns why that cannot be had.
@@ -54,17 +57,17 @@ func (g *Gateway) await(ctx context.Context, tool string) (why string) {
 	return ""
 }
 
-// connectFor returns a new connection of a client to a server, which is opened with the first request. A client without a
-// session may be several: nothing that the server sends outside of a request goes to it.
-func (g *Gateway) connectFor(c *mcpserver.Caller, shared *connect.Server) *connect.Server {
+// connectFor returns a new connection of a client to a server, which is opened with the first request. resumed: it had one before.
+// A client without a session may be several: nothing that the server sends outside of a request goes to it.
+func (g *Gateway) connectFor(c *mcpserver.Caller, shared *connect.Server, resumed bool) *connect.Server {
 	_, subject := c.Holder()
 	name, _ := subject.(string) // none without keys
 	s := connect.New(shared.Config(), connect.Options{
-		Version: g.options.Version, Env: g.options.Env, Note: g.options.Note, Stderr: g.options.Stderr, Token: g.options.tokens(name),
+		Version: g.options.Version, Env: g.options.Env, Note: g.options.Note, Stderr: g.options.Stderr, Token: g.options.tokens(name), Resumed: resumed,
 		Changed: func(_, now connect.Offer) { shared.Compare(now) },
 	})
 	if !c.Alone() {
-		s.Belong(caller{c.Standing(), g.names(shared.Name())})
+		s.Belong(g.callerAt(c.Standing(), shared.Name()))
 		if level := c.LogLevel(); level != "" {
 			_ = s.SetLevel(g.life, level) // it was checked when the client set it
 		}
@@ -74,10 +77,17 @@ func (g *Gateway) connectFor(c *mcpserver.Caller, shared *connect.Server) *conne
 
 // release ends a request. A connection without requests is closed after a while, except where its client listens and
 // watches a resource.
-func (g *Gateway) release(c *mcpserver.Caller, key linkKey, l *link) {
+func (g *Gateway) release(key linkKey, l *link) {
 	g.links.mu.Lock()
 	defer g.links.mu.Unlock()
 	if l.uses--; l.uses == 0 && g.links.open[key] == l {
-		g.links.closeLater(g.options.IdleAfter, key, l, func() bool { return c.Listening() && l.Watched() })
+		l.used = time.Now()
+		g.links.closeLater(key, l)
 	}
+}
+
+// ended closes the connections of a client that has ended its session.
+func (g *Gateway) ended(c *mcpserver.Caller) {
+	holder, _ := c.Holder()
+	g.links.end(holder)
 }

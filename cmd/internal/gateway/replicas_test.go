@@ -88,4 +88,8 @@ func TestChangedRootsFindTheirReplica(t *testing.T) {
 		assert.Equal(t, "notifications/roots/list_changed", <-roots, address)
 	}
 	assert.Empty(t, roots, "each change is told once")
+	c.address = there
+	assert.Equal(t, http.StatusNoContent, c.end())
+	c.address = here
+	assert.Equal(t, http.StatusNotFound, c.end(), "the session has ended at both")
 }

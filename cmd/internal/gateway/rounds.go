@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 	"github.com/mcp-pruner/mcp-pruner/tools"
-	"github.com/mcp-pruner/mcp-pruner/tools/upstream"
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
@@ -60,7 +59,7 @@ type outcome struct {
 
 // Notify implements connect.Caller.
 func (r *round) Notify(method string, params any) {
-	caller{r.now.Load(), r.names}.Notify(method, params)
+	caller{r.now.Load(), r.names, r.server}.Notify(method, params)
 }
 
 // ProgressToken implements connect.Caller.
@@ -68,7 +67,7 @@ func (r *round) ProgressToken() any { return r.now.Load().ProgressToken() }
 
 // Ask implements connect.Caller.
 func (r *round) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
-	question := asked{method, params, make(chan json.RawMessage, 1)}
+	question := asked{method, r.signed(method, params), make(chan json.RawMessage, 1)}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.life, cancel)()
@@ -86,10 +85,10 @@ func (r *round) Ask(ctx context.Context, method string, params json.RawMessage) 
 }
 
 // begin makes a server's call for a client of protocol 2026-07-28, which call identifies. It ends with life at the latest.
-func (s *rounds) begin(life context.Context, c *mcpserver.Caller, names upstream.Names, call string, run func(ctx context.Context, from connect.Caller) (connect.Answer, error)) *round {
+func (s *rounds) begin(life context.Context, c caller, call string, run func(ctx context.Context, from connect.Caller) (connect.Answer, error)) *round {
 	ctx, cancel := context.WithCancel(life)
-	r := &round{caller: caller{c, names}, call: call, asked: make(chan asked), result: make(chan outcome, 1), life: ctx, cancel: cancel, open: map[string]asked{}}
-	r.now.Store(c)
+	r := &round{caller: c, call: call, asked: make(chan asked), result: make(chan outcome, 1), life: ctx, cancel: cancel, open: map[string]asked{}}
+	r.now.Store(c.Caller)
 	go func() {
 		defer cancel()
 		answer, err := run(ctx, r)

@@ -227,7 +227,7 @@ func TestAServersQuestionReachesTheClient(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(c.hear()), &question))
 	assert.Equal(t, "sampling/createMessage", question.Method)
-	assert.JSONEq(t, `{"messages":[],"maxTokens":5}`, string(question.Params))
+	assert.JSONEq(t, `{"messages":[],"maxTokens":5,"_meta":{"mcp-pruner/server":"shop"}}`, string(question.Params))
 	c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"role":"assistant","model":"m"}}`, question.ID))
 	assert.Contains(t, c.hear(), `{\"role\":\"assistant\",\"model\":\"m\"}`)
 }
@@ -406,7 +406,7 @@ func TestAQuestionIsAResultInTheNewestProtocol(t *testing.T) {
 	assert.Equal(t, "input_required", result.Type)
 	assert.Nil(t, result.Content)
 	require.Len(t, result.Requests, 1)
-	assert.JSONEq(t, `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":5}}`, string(result.Requests["q1"]))
+	assert.JSONEq(t, `{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":5,"_meta":{"mcp-pruner/server":"shop"}}}`, string(result.Requests["q1"]))
 
 	answers := fmt.Sprintf(`,"inputResponses":{"q1":{"role":"assistant","model":"m"}},"requestState":%q`, result.State)
 	done := call(2, able, answers)

@@ -94,7 +94,7 @@ func (g *Gateway) call(ctx context.Context, target *upstream.Call) (connect.Answ
 		}
 		return g.rounds.wait(ctx, r)
 	}
-	r := g.rounds.begin(g.life, from, g.names(target.Def.Server), key, func(ctx context.Context, asking connect.Caller) (connect.Answer, error) {
+	r := g.rounds.begin(g.life, g.callerAt(from, target.Def.Server), key, func(ctx context.Context, asking connect.Caller) (connect.Answer, error) {
 		return g.callFrom(ctx, target, from, asking)
 	})
 	return g.rounds.wait(ctx, r)
@@ -120,7 +120,7 @@ func (g *Gateway) callFrom(ctx context.Context, target *upstream.Call, from *mcp
 		extra["task"] = task
 	}
 	if asking == nil {
-		asking = caller{from, names}
+		asking = g.callerAt(from, s.Name())
 	}
 	out, err := s.Call(ctx, target.Def.Name, target.Arguments, from.Meta(), extra, asking)
 	o := out.Opaque()

@@ -233,9 +233,13 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	limits, err := connect.ReadLimits(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	o := gateway.Options{
 		Servers: servers, Mode: f.mode, SplitRW: f.splitRW, Bare: f.bare, Target: f.target,
-		Version: buildVersion(), OneClient: oneClient, Env: upstreamEnv(p.Env), Note: note, Changed: changed, Stderr: stderrTo(note),
+		Version: buildVersion(), OneClient: oneClient, Limits: limits, Env: upstreamEnv(p.Env), Note: note, Changed: changed, Stderr: stderrTo(note),
 	}
 	if f.tokens != "" {
 		file := web.SubjectTokens(f.tokens)

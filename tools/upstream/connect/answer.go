@@ -39,10 +39,10 @@ func refused(c Config, result *transport.JSONRPCResponse) *tools.Error {
 	return &tools.Error{Code: "upstream_error", Message: withoutSecrets(c.Name+": "+failed.Message, c), Opaque: &tools.Opaque{RPC: failed}}
 }
 
-// passed returns an upstream's result unchanged. Only protocol 2026-07-28 has results that ask for input, and the
+// passed returns an upstream's result unchanged but for a note after its content, if there is one. Only protocol 2026-07-28 has results that ask for input, and the
 // gateway speaks an older one with its upstreams, which then ask by requests. So a result that asks is an error: the
 // model would take it for an empty output.
-func passed(c Config, raw json.RawMessage) (Answer, error) {
+func passed(c Config, raw json.RawMessage, note string) (Answer, error) {
 	members, err := jsonspan.Members(raw)
 	o, kind := &tools.Opaque{Content: []json.RawMessage{}, Structured: members["structuredContent"]}, mcp.ResultType("")
 	take := func(value json.RawMessage, into any) {
@@ -72,6 +72,9 @@ func passed(c Config, raw json.RawMessage) (Answer, error) {
 		o.Content = []json.RawMessage{}
 	}
 	o.More = more(members)
+	if note != "" {
+		o.Content = append(o.Content, textBlock(note))
+	}
 	text := textOf(o.Content)
 	if o.IsError {
 		return Answer{}, &tools.Error{Code: "upstream_error", Message: cutText(withoutSecrets(text, c)), Opaque: o}
@@ -231,10 +234,15 @@ var readBack = sync.OnceValue(func() *regexp.Regexp {
 func (a Answer) WithOriginal(id string) tools.Output {
 	text := readBack().ReplaceAllString(a.text, "recover_text prune_id=$1 ranges=[{start_line:$2,end_line:$3}]")
 	noted, err := a.withText(text)
-	note, failed := json.Marshal(map[string]string{"type": "text", "text": "[recover_text prune_id=" + id + " shows what is left out]"})
-	if err != nil || failed != nil { // cannot happen for an answer that was pruned before
+	if err != nil { // cannot happen for an answer that was pruned before
 		return a
 	}
-	noted.opaque.Content = append(noted.opaque.Content, note)
+	noted.opaque.Content = append(noted.opaque.Content, textBlock("[recover_text prune_id="+id+" shows what is left out]"))
 	return noted
+}
+
+// textBlock returns a content block with a text of ours.
+func textBlock(text string) json.RawMessage {
+	block, _ := json.Marshal(map[string]string{"type": "text", "text": text}) // cannot fail for texts
+	return block
 }

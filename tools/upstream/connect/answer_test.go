@@ -24,7 +24,7 @@ func TestAResultIsTakenApart(t *testing.T) {
 		`{"content":[{"type":"text"},{"type":"text","text":null},{"type":"text","text":7},null,"x"]}`:                   `"\n" [{"type":"text"} {"type":"text","text":null} {"type":"text","text":7} null "x"]`,
 		`{"task":{"taskId":"1"},"resultType":"complete"}`:                                                               `"" [] content= task={"taskId":"1"}`,
 	} {
-		a, err := passed(Config{Name: "bank"}, json.RawMessage(raw))
+		a, err := passed(Config{Name: "bank"}, json.RawMessage(raw), "")
 		if err != nil {
 			assert.ErrorContains(t, err, want, raw)
 			continue
@@ -36,7 +36,7 @@ func TestAResultIsTakenApart(t *testing.T) {
 		assert.Equal(t, want, got, raw)
 	}
 	small := json.RawMessage(`{"content":[{"type":"text","text":"hello"}]}`)
-	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = passed(Config{}, small) }), 28.0, "22, and 26 with the race detector; 31 by way of two decoded copies")
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = passed(Config{}, small, "") }), 28.0, "22, and 26 with the race detector; 31 by way of two decoded copies")
 }
 
 // TestStructuredContentStaysUnlessItIsTheTextThatWasCut prunes results with and without structured content of their own.

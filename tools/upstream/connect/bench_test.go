@@ -17,7 +17,7 @@ func BenchmarkPassed(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := passed(Config{}, raw)
+				_, err := passed(Config{}, raw, "")
 				require.NoError(b, err)
 			}
 		})

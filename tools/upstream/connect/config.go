@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 )
@@ -73,6 +74,29 @@ func ReadConfig(raw []byte, lookup func(name string) (string, bool)) ([]Config, 
 		return nil, fmt.Errorf("the configuration has no server under mcpServers")
 	}
 	return out, nil
+}
+
+// Limits are those of clients' connections to servers. What is 0 has a default.
+type Limits struct {
+	Max  int           // of all clients
+	Each int           // of one
+	Idle time.Duration // the time without calls after which one is closed
+}
+
+// ReadLimits parses the limits in a configuration: {"connections": {"max", "max_each", "idle_s"}}.
+func ReadLimits(raw []byte) (Limits, error) {
+	var file struct {
+		Connections struct {
+			Max  int `json:"max"`
+			Each int `json:"max_each"`
+			Idle int `json:"idle_s"`
+		} `json:"connections"`
+	}
+	err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &file)
+	if c := file.Connections; err != nil || min(c.Max, c.Each, c.Idle) < 0 {
+		return Limits{}, errors.New("max, max_each and idle_s of connections have to be whole numbers of at least 1")
+	}
+	return Limits{file.Connections.Max, file.Connections.Each, time.Duration(file.Connections.Idle) * time.Second}, nil
 }
 
 // orderedServers keeps the order of the file's entries, which is the order of the list of tools.

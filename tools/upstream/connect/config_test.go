@@ -2,6 +2,7 @@ package connect
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -60,4 +61,19 @@ func TestSecretsAreHidden(t *testing.T) {
 	config := Config{URL: "https://me:hunter2@h/mcp?key=hunter3", Headers: map[string]string{"A": "Bearer hunter4"}}
 	assert.Equal(t, "https://[hidden]@h/mcp?[hidden] [hidden] [hidden]",
 		withoutSecrets("https://me:hunter2@h/mcp?key=hunter3 Bearer hunter4 hunter4", config))
+}
+
+func TestTheLimitsOfConnections(t *testing.T) {
+	for raw, want := range map[string]Limits{
+		`{"mcpServers": {}}`: {},
+		`{"connections": {"max": 1000, "max_each": 8, "idle_s": 60}}`: {1000, 8, time.Minute},
+	} {
+		limits, err := ReadLimits([]byte(raw))
+		require.NoError(t, err)
+		assert.Equal(t, want, limits)
+	}
+	for _, raw := range []string{`{"connections": {"max": -1}}`, `{"connections": {"idle_s": "5m"}}`} {
+		_, err := ReadLimits([]byte(raw))
+		assert.EqualError(t, err, "max, max_each and idle_s of connections have to be whole numbers of at least 1", raw)
+	}
 }

@@ -33,6 +33,8 @@ type Options struct {
 
 	Token func(name string) (string, error) // returns the token of the subject whose connections these are; nil: there are none
 
+	Resumed bool // its client had another connection before, which was closed
+
 	Persistent bool // a connection that is lost, or could not be opened, is tried again in the background
 
 	Note    func(event string, facts map[string]any) // receives events about upstreams
@@ -58,6 +60,7 @@ type Server struct {
 	watched      watched
 	subscribed   map[string]bool // URIs for which the server has said yes
 	conn         *connection
+	served       *connection   // that of the latest call
 	opened       time.Time     // when conn was opened
 	pending      chan struct{} // closed when the attempt in progress has ended; nil: there is none
 	err          error         // the reason why there is no connection
@@ -345,7 +348,7 @@ func (s *Server) notified(conn *connection, n mcp.JSONRPCNotification) {
 func (s *Server) Call(ctx context.Context, tool string, arguments, meta, extra map[string]any, caller Caller) (Answer, error) {
 	params := map[string]any{"name": tool, "arguments": arguments}
 	maps.Copy(params, extra)
-	result, err := s.send(ctx, "tools/call", params, meta, caller)
+	result, conn, err := s.send(ctx, "tools/call", params, meta, caller)
 	switch {
 	case ctx.Err() != nil:
 		return Answer{}, ctx.Err()
@@ -354,12 +357,25 @@ func (s *Server) Call(ctx context.Context, tool string, arguments, meta, extra m
 	case result.Error != nil:
 		return Answer{}, refused(s.secret(), result)
 	}
-	return passed(s.secret(), result.Result)
+	note := ""
+	if s.renewed(conn) {
+		note = "[the MCP server " + s.config.Name + " was started anew since your last call: what it kept in memory is lost]"
+	}
+	return passed(s.secret(), result.Result, note)
+}
+
+// renewed reports whether a call is the first one on a connection that took the place of another one with calls.
+func (s *Server) renewed(conn *connection) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.served
+	s.served = conn
+	return before != conn && (before != nil || s.options.Resumed) && !s.config.Stateless
 }
 
 // Request sends another request and returns the upstream's result or error unchanged. meta is the request's _meta.
 func (s *Server) Request(ctx context.Context, method string, params, meta map[string]any, caller Caller) (json.RawMessage, *tools.RPCError) {
-	answer, err := s.send(ctx, method, params, meta, caller)
+	answer, _, err := s.send(ctx, method, params, meta, caller)
 	switch {
 	case ctx.Err() != nil:
 		return nil, &tools.RPCError{Code: mcp.INTERNAL_ERROR, Message: "cancelled"}
@@ -372,16 +388,16 @@ func (s *Server) Request(ctx context.Context, method string, params, meta map[st
 }
 
 // send sends a client's request. If the server no longer knows the session, as after a restart, it is sent once more.
-func (s *Server) send(ctx context.Context, method string, params, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, error) {
+func (s *Server) send(ctx context.Context, method string, params, meta map[string]any, caller Caller) (*transport.JSONRPCResponse, *connection, error) {
 	for again := false; ; again = true {
 		conn, err := s.connect(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s.verbose(ctx, conn, caller)
 		answer, err := conn.passOn(ctx, method, params, meta, caller)
 		if again || !forgotten(answer, err) {
-			return answer, err
+			return answer, conn, err
 		}
 		conn.lost()
 	}

@@ -27,7 +27,7 @@ func NewHandler(c Config) *Handler {
 		"/mcp":     {[]string{http.MethodPost}, h.mcp},
 	}
 	if c.Server != nil && c.Server.Changes() {
-		h.endpoints["/mcp"] = endpoint{[]string{http.MethodGet, http.MethodPost}, h.mcpOrStream}
+		h.endpoints["/mcp"] = endpoint{[]string{http.MethodDelete, http.MethodGet, http.MethodPost}, h.mcpOrStream}
 	}
 	if c.Gate != nil && c.Gate.OAuth != nil {
 		for _, path := range c.Gate.OAuth.Paths() {

@@ -3,6 +3,7 @@ package httpserver
 import (
 	"context"
 	"mime"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,9 +87,13 @@ func (h *Handler) session(r *http.Request, m mcpserver.Message, modern bool) (*m
 // connKey is the key of a request's connection in its context.
 type connKey struct{}
 
+// origin is what is known of clients without a session and a key: their address, and the user that a reverse proxy named.
+type origin struct{ address, user string }
+
 // alone returns the session of a message that belongs to none.
 func alone(r *http.Request) *mcpserver.Session {
-	session := mcpserver.AloneOn(r.Context().Value(connKey{}))
+	address, _, _ := net.SplitHostPort(r.RemoteAddr)
+	session := mcpserver.AloneOn(r.Context().Value(connKey{}), origin{address, agent.UserOf(r.Context())})
 	owns(r, session)
 	return session
 }

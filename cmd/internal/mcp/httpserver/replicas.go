@@ -13,6 +13,7 @@ import (
 const (
 	cancelTopic = "cancel" // of a call that it runs
 	rootsTopic  = "roots"  // of a client whose connections to servers it has
+	endTopic    = "end"    // of a session
 )
 
 // remote is such a notification. It names the session by a hash: its id would admit whoever reads it.
@@ -32,7 +33,7 @@ func sessionHash(id string) string {
 func (h *Handler) pass(ctx context.Context, id, subject string, m mcpserver.Message, here bool) {
 	var topic string
 	switch {
-	case h.config.Replicas == nil || id == "" || here:
+	case here:
 		return
 	case m.Cancels():
 		topic = cancelTopic
@@ -41,7 +42,15 @@ func (h *Handler) pass(ctx context.Context, id, subject string, m mcpserver.Mess
 	default:
 		return
 	}
-	payload, err := json.Marshal(remote{sessionHash(id), subject, m.Params})
+	h.announce(ctx, topic, id, subject, m.Params)
+}
+
+// announce tells the other replicas something about a session.
+func (h *Handler) announce(ctx context.Context, topic, id, subject string, params json.RawMessage) {
+	if h.config.Replicas == nil || id == "" {
+		return
+	}
+	payload, err := json.Marshal(remote{sessionHash(id), subject, params})
 	if err != nil {
 		return
 	}
@@ -55,13 +64,17 @@ func (h *Handler) hear(ctx context.Context) {
 		if json.Unmarshal(payload, &n) != nil {
 			return false
 		}
-		session := h.sessions.hashed(n.Session)
+		id, session := h.sessions.hashed(n.Session)
 		if session == nil || !session.Claim(n.Subject) {
 			return false
 		}
 		switch topic {
 		case cancelTopic:
 			return session.Cancel(n.Params)
+		case endTopic:
+			h.sessions.end(id)
+			h.config.Server.End(session)
+			return true
 		case rootsTopic:
 			return h.config.Server.Notified(session, mcpserver.RootsChanged, n.Params)
 		}
@@ -69,14 +82,14 @@ func (h *Handler) hear(ctx context.Context) {
 	})
 }
 
-// hashed returns the session of this process with the hash of an id; nil: there is none.
-func (s *sessions) hashed(hash string) *mcpserver.Session {
+// hashed returns the session of this process with the hash of an id, and the id; nil: there is none.
+func (s *sessions) hashed(hash string) (id string, session *mcpserver.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, e := range s.byID {
 		if sessionHash(id) == hash {
-			return e.Value.(*remembered).session
+			return id, e.Value.(*remembered).session
 		}
 	}
-	return nil
+	return "", nil
 }

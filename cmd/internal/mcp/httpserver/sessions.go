@@ -40,7 +40,7 @@ var (
 
 type remembered struct {
 	id      string
-	session *mcpserver.Session
+	session *mcpserver.Session // nil: its client has ended it
 	used    time.Time
 }
 
@@ -68,8 +68,10 @@ func (s *sessions) add(session *mcpserver.Session, subject string) string {
 // find returns the session of an id. It refuses an id that neither this server nor another replica can have issued to a subject,
 // and puts off the client while that cannot be told.
 func (s *sessions) find(id, subject string) (*mcpserver.Session, *fault) {
-	if session := s.here(id); session != nil {
+	if session, ended := s.here(id); session != nil {
 		return session, nil
+	} else if ended {
+		return nil, sessionNotFound
 	}
 	name, ok := clientOf(id)
 	if !ok {
@@ -83,7 +85,7 @@ func (s *sessions) find(id, subject string) (*mcpserver.Session, *fault) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := s.byID[id]; ok { // since a moment
+	if e, ok := s.byID[id]; ok && e.Value.(*remembered).session != nil { // since a moment
 		return e.Value.(*remembered).session, nil
 	}
 	session := mcpserver.NewSession(name)
@@ -91,18 +93,27 @@ func (s *sessions) find(id, subject string) (*mcpserver.Session, *fault) {
 	return session, nil
 }
 
-// here returns the session of an id that this process remembers; nil: it remembers none.
-func (s *sessions) here(id string) *mcpserver.Session {
+// here returns the session of an id that this process remembers; nil: it remembers none, or that it has ended.
+func (s *sessions) here(id string) (session *mcpserver.Session, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.byID[id]
 	if !ok {
-		return nil
+		return nil, false
 	}
 	known := e.Value.(*remembered)
 	known.used = s.now()
 	s.order.MoveToFront(e)
-	return known.session
+	return known.session, known.session == nil
+}
+
+// end forgets a session and keeps its id, which names none from now on.
+func (s *sessions) end(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.byID[id]; ok {
+		e.Value.(*remembered).session = nil
+	}
 }
 
 // keep stores a session and drops sessions that were idle for too long or are too many. A session with a
@@ -115,7 +126,7 @@ func (s *sessions) keep(id string, session *mcpserver.Session) {
 		if s.order.Len() <= maxSessions && now.Sub(old.used) < maxIdle {
 			return
 		}
-		if !old.session.Busy() {
+		if old.session == nil || !old.session.Busy() {
 			s.order.Remove(oldest)
 			delete(s.byID, old.id)
 		}

@@ -7,15 +7,36 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // mcpOrStream serves /mcp of a server whose list of tools may change.
 func (h *Handler) mcpOrStream(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet {
+	switch r.Method {
+	case http.MethodGet:
 		h.stream(w, r)
+	case http.MethodDelete:
+		h.end(w, r)
+	default:
+		h.mcp(w, r)
+	}
+}
+
+// end ends a session for its client, at every replica.
+func (h *Handler) end(w http.ResponseWriter, r *http.Request) {
+	session, f := h.sessionOf(r)
+	if f == nil && session.IsAlone() {
+		f = &fault{http.StatusBadRequest, "session_required", "name the session to end in Mcp-Session-Id"}
+	}
+	if f != nil {
+		h.config.refuse(w, r, f)
 		return
 	}
-	h.mcp(w, r)
+	id := r.Header.Get(mcp.HeaderSessionID)
+	h.sessions.end(id)
+	h.config.Server.End(session)
+	h.announce(r.Context(), endTopic, id, agent.SubjectOf(r.Context()), nil)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // stream notifies a session's client of changes of lists, as long as the client listens, and of what other servers send

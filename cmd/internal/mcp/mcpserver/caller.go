@@ -99,7 +99,7 @@ func (c *Caller) Session() any { return c.session }
 func (c *Caller) Standing() *Caller { return c.session.standing() }
 
 // Holder identifies who keeps what a server holds for the caller: its session; without one, the owner of its key; without
-// a key, its connection. It is comparable. subject is the owner of the key, or nil without keys.
+// a key, where it comes from. It is comparable. subject is the owner of the key, or nil without keys.
 func (c *Caller) Holder() (holder, subject any) {
 	s := c.session
 	s.mu.Lock()
@@ -111,7 +111,7 @@ func (c *Caller) Holder() (holder, subject any) {
 	case s.alone && subject != nil:
 		return subject, subject
 	case s.alone:
-		return s.key(""), nil
+		return s.origin, nil
 	}
 	return s, subject
 }

@@ -52,6 +52,9 @@ type Features struct {
 	// is known.
 	Await func(ctx context.Context, tool string) (why string)
 
+	// End is called with the client of a session that has ended.
+	End func(c *Caller)
+
 	// Offered returns the features that exist for a client.
 	Offered func() Offered
 

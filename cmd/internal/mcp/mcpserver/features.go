@@ -14,6 +14,14 @@ func (s *Server) greet(ctx context.Context, session *Session, m Message) {
 	}
 }
 
+// End ends a session: its calls are cancelled, and the features keep nothing for it.
+func (s *Server) End(session *Session) {
+	session.End()
+	if f := s.config.Features; f != nil {
+		f.End(session.standing())
+	}
+}
+
 // feature answers a request for a feature.
 func (s *Server) feature(ctx context.Context, session *Session, m Message) Reply {
 	p := m.params()

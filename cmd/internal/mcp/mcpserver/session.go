@@ -22,6 +22,7 @@ type Session struct {
 	repeats  states.Session
 	alone    bool // the session of a single message: nothing is remembered
 	conn     any  // of a message alone: the connection that it came on, comparable; nil: not known
+	origin   any  // of a message alone: who sent it, as far as the transport knows, comparable
 	unsorted bool // messages may arrive out of order: a cancellation may precede its call
 
 	mu           sync.Mutex
@@ -141,11 +142,21 @@ func NewSession(client string) *Session {
 func Alone() *Session { return &Session{alone: true} }
 
 // AloneOn is Alone for a message that came on a connection. Calls without a session count by their connections when
-// they take slots, so that many agents of one name do not wait for each other.
-func AloneOn(conn any) *Session { return &Session{alone: true, conn: conn} }
+// they take slots, so that many agents of one name do not wait for each other. Those of one origin share what a server
+// holds for them.
+func AloneOn(conn, origin any) *Session { return &Session{alone: true, conn: conn, origin: origin} }
 
 // IsAlone reports whether the session is that of a single message.
 func (s *Session) IsAlone() bool { return s.alone }
+
+// End cancels the calls of a session that its client has ended.
+func (s *Session) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.flying {
+		f.cancel()
+	}
+}
 
 // Busy reports whether a call of the session is in progress.
 func (s *Session) Busy() bool {

@@ -190,13 +190,13 @@ func TestCallsWithoutASessionCountByConnection(t *testing.T) {
 		s := New(Config{MaxCalls: 256, MaxEach: 64, Version: "0.0.0", Pipeline: &states.Pipeline{Machine: fsm.MustCompile(fsm.RequestTable())},
 			List: func(string) []tools.Tool { return []tools.Tool{sleeping} }})
 		for range 65 {
-			go answer(t, s, AloneOn(new(int)), askCall)
+			go answer(t, s, AloneOn(new(int), nil), askCall)
 		}
 		synctest.Wait()
 		assert.EqualValues(t, 65, atWork.Load())
 		one := new(int)
 		for range 100 {
-			go answer(t, s, AloneOn(one), askCall)
+			go answer(t, s, AloneOn(one, nil), askCall)
 		}
 		synctest.Wait()
 		assert.EqualValues(t, 65+64, atWork.Load())
