@@ -21,6 +21,7 @@ type Tool struct {
 	Root        string // directory that its paths may not leave; "" when it has none
 	ReadOnly    bool   // changes nothing: clients may run it without asking and in parallel
 	Destructive bool   // may change anything
+	AlwaysLoad  bool   // asks Claude to load its schema at the start
 	Upstream    string // server that does the work, for tools of other servers; "": this program
 
 	// Listed are further fields of the tool in tools/list. They override those made from

@@ -162,7 +162,7 @@ func TestHelpAndUsage(t *testing.T) {
 	}
 	for _, line := range []string{
 		"gc anlyze", "trace", "keys x", "store x", "trace verify --tool x trace.jsonl", "completion", "completion x", "completion bash x", "help x", "help gc x", "gc pin", "gc prune --segment-ids s1",
-		"gc prune --segment-ids s1 --action x", "gc settings --for opencode --json", "gateway --json servers.json", "gateway --wrap", "gateway --wrap --http -- x", "gateway --prune-over 5 servers.json", "gateway list no.json", "gateway list servers.json --mode x",
+		"gc prune --segment-ids s1 --action x", "gc settings --for opencode --json", "gateway --json servers.json", "gateway --wrap", "gateway --wrap --http -- x", "gateway list no.json", "gateway list servers.json --mode x",
 		"replay --html - --json sessions.jsonl", "replay --explain x --json sessions.jsonl", "replay --policy x", "recover prn_3ddf8b97 --lines x",
 		"recover prn_3ddf8b97 --pattern (", "init vi", "init claude --show --uninstall", "hook vi", "gateway init vi", "proxy --port x", "proxy --upstream x",
 		"proxy --policy x", "trace list --json --csv trace.jsonl", "prune --batch a.go", "fsm --machine x", "doctor --port 0",

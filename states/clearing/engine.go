@@ -80,6 +80,7 @@ type Outcome struct {
 	Fresh int // number of results whose replacement was decided in this request
 	Bill  contextgc.ClearingBill
 	Why   string
+	Stuck int // tokens of results that stay because the agent has no tool that would bring them back
 
 	Changed bool // the cache seemed not to have all that the session had sent
 
@@ -220,6 +221,7 @@ type walk struct {
 	cold    int                   // tokens of the prompt that the cache has, if decide has found less than all that was sent; -1: it has not
 	Policy  contextgc.Policy      // at the prices of the model and of the lifetime that the client asks for
 	binds   bool                  // the model's thinking is bound to what stands before it
+	stuck   int                   // tokens of results that nothing leads back to
 	forced  map[wire.Key]bool     // decisions in force so far
 	inForce map[wire.Key]decision // by result
 	open    bool                  // that nothing is decided at the last place may not be stored: another process may decide there
@@ -263,7 +265,7 @@ func (w *walk) all(ctx context.Context, client string, decide bool) error {
 		w.apply(i)
 	}
 	known := w.enter(last)
-	decides := decide && !known && w.asks() && (!w.remote() || w.reach.Recovers()) // else nothing would lead back
+	decides := decide && !known && w.asks() && (!w.remote() || w.reach.Recovers() || w.reach.Files) // else nothing would lead back
 	if decides {
 		w.prune(ctx)
 	}
@@ -351,7 +353,11 @@ func (w *walk) item(r *wire.Result) contextgc.Item {
 func (w *walk) add(r *wire.Result) {
 	item := w.item(r)
 	item.Tokens = w.size(r, item.Tokens)
-	item.Pinned = r.Fixed || w.bound(r) || !leads(w.reach, r, w.calls[r.Index]) || w.refers(r) || w.isPinned(r)
+	lost := !leads(w.reach, r, w.calls[r.Index])
+	if lost && !r.Fixed {
+		w.stuck += item.Tokens
+	}
+	item.Pinned = r.Fixed || w.bound(r) || lost || w.refers(r) || w.isPinned(r)
 	add := w.session.Add
 	if text := w.broughtBack(r, item); !r.Arguments && text != "" {
 		add, item.Again = w.session.AddAgain, w.returns[text]
@@ -494,7 +500,7 @@ func (w *walk) wayBack(client string) string {
 
 // outcome puts the replacements into the request.
 func (w *walk) outcome() Outcome {
-	return Outcome{Replaced: w.Replace(w.texts()), Fresh: w.fresh, Bill: w.session.Bill(), Why: w.why, Changed: w.cold >= 0,
+	return Outcome{Replaced: w.Replace(w.texts()), Fresh: w.fresh, Bill: w.session.Bill(), Why: w.why, Stuck: w.stuck, Changed: w.cold >= 0,
 		place: w.marks[len(w.marks)-1], before: w.before, size: w.session.Shown()}
 }
 

@@ -6,10 +6,12 @@ import (
 )
 
 // reachOf returns what leads the model back to what is replaced, by the tools that a request offers. The originals of an agent on
-// another machine are in a database, which only recover_text asks.
+// another machine are in a database, which only recover_text asks; its files it can read again.
 func reachOf(c *wire.Conversation, remote bool) history.Reach {
 	if remote {
-		return history.Reach{Tool: history.ReachBy(c.Tools(), history.RecoverTool).Tool}
+		r := history.ReachBy(c.Tools(), history.RecoverTool)
+		r.Commands = false
+		return r
 	}
 	return history.ReachBy(c.Tools(), history.ReadTool, history.GetTool)
 }

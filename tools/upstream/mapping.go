@@ -18,7 +18,7 @@ type Mapping struct {
 	Pin       []string          `json:"pin,omitempty"`        // tools exposed unchanged
 	Hide      []string          `json:"hide,omitempty"`       // tools that are not exposed
 	Rename    map[string]string `json:"rename,omitempty"`     // exposed names of tools that are not grouped
-	PruneOver int               `json:"prune_over,omitempty"` // prunes longer results, in characters; 0: never
+	PruneOver int               `json:"prune_over,omitempty"` // prunes longer results, in characters; 0: as the gateway is told; negative: never
 }
 
 // Group is one exposed tool: a single upstream tool without an action, or several as

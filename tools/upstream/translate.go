@@ -16,7 +16,7 @@ type Call struct {
 	Action    string // "" when the exposed tool has none
 	Arguments map[string]any
 	Passed    map[string]string // names of the arguments that the model gave, by the exposed ones
-	Question  string            // focus question for pruning the result
+	Question  string            // the model's focus question for pruning the result; "": it asked none
 }
 
 // helpAction is the action that returns the full descriptions and schemas of a tool's
@@ -61,7 +61,6 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 		}
 	}
 	call = &Call{Def: action.Def, Action: action.Name, Arguments: translated, Passed: passed, Question: question}
-	call.Question = cmp.Or(call.Question, call.about())
 	return call, "", ""
 }
 
@@ -231,21 +230,6 @@ func (a *Action) explain(found []schema.Finding) []string {
 	}
 	slices.Sort(list)
 	return list[:min(len(list), maxExplained)]
-}
-
-// maxQuoted bounds the length of an argument in a default question.
-const maxQuoted = 200
-
-// about returns the default question when the model gave none: the tool's name and its text
-// arguments.
-func (c *Call) about() string {
-	parts := splitName(c.Def.Name)
-	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {
-		if text, ok := c.Arguments[name].(string); ok && len(text) <= maxQuoted {
-			parts = append(parts, text)
-		}
-	}
-	return strings.Join(parts, " ")
 }
 
 // takeFocus removes the question from a call's arguments and returns both.

@@ -334,7 +334,7 @@ func TestAServerWhoseResultsArePrunedIsAskedAQuestion(t *testing.T) {
 	assert.Equal(t, "who wrote it?", call.Question)
 	assert.Equal(t, map[string]any{"isbn": "1"}, call.Arguments)
 	call, _, _ = book.Translate(map[string]any{"action": "get", "isbn": "1"})
-	assert.Equal(t, "get book 1", call.Question)
+	assert.Empty(t, call.Question, "it asked none")
 	own := parse(t, "own", tool("ask", "Asks.", `{"type":"object","properties":{"context_focus_question":{"type":"integer"}}}`))
 	call, _, refusal = Expose(Server{Name: "own", Tools: own, Mapping: &Mapping{PruneOver: 1}}, Trimmed, options)[0].Translate(map[string]any{focusParam: json.Number("3")})
 	require.Empty(t, refusal)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -65,6 +66,7 @@ type agent struct {
 	load    *load
 	url     string // of the gateway
 	owner   string
+	client  string // its name; "": e2e
 	session string
 	modern  bool
 	ids     int
@@ -140,7 +142,7 @@ func (a *agent) call(tool string, arguments map[string]any) mcpAnswer {
 
 func (a *agent) open() bool {
 	a.session = ""
-	got := a.send("initialize", "", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "e2e", "version": "1"}})
+	got := a.send("initialize", "", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": cmp.Or(a.client, "e2e"), "version": "1"}})
 	a.session = got.session
 	return a.session != ""
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +32,9 @@ func TestTheFirstCommandsOfATeam(t *testing.T) {
 	block := regexp.MustCompile("(?s)```\n(sudo apt-get.*?)```").FindStringSubmatch(read(t, "../../../docs/TEAMS.md"))
 	require.NotNil(t, block)
 	gateway, proxy := freePort(t), freePort(t)
-	script := strings.NewReplacer("8010", fmt.Sprint(gateway), "8787", fmt.Sprint(proxy), " &\n", " & echo $! >>started\n").Replace(block[1])
+	upstream := httptest.NewServer(http.HandlerFunc(echo))
+	t.Cleanup(upstream.Close)
+	script := strings.NewReplacer("8010", fmt.Sprint(gateway), "8787", fmt.Sprint(proxy)+" --upstream "+upstream.URL, " &\n", " & echo $! >>started\n").Replace(block[1])
 
 	programs := filepath.Join(dir, "programs")
 	require.NoError(t, os.Mkdir(programs, 0o700))
@@ -79,6 +82,7 @@ func TestTheFirstCommandsOfATeam(t *testing.T) {
 	require.Eventually(t, func() bool { return post(model, "X-Mcp-Pruner-Key", key, "{}") > 0 }, time.Minute, 50*time.Millisecond, "%s", said())
 	assert.NotEqual(t, http.StatusUnauthorized, post(model, "X-Mcp-Pruner-Key", key, "{}"))
 	assert.Equal(t, http.StatusUnauthorized, post(model, "X-Mcp-Pruner-Key", key+"x", "{}"))
+	saves(t, key, strings.TrimSuffix(mcp, "/mcp"), strings.TrimSuffix(model, "/nowhere"))
 	assert.NotContains(t, said(), key)
 	assert.NotContains(t, said(), "trace_failed", "a fresh machine lacks nothing")
 }

@@ -118,7 +118,7 @@ func configOf(form Form, o Options, offer *Offer, own own, seen observation, p *
 		return c
 	}
 	c.AlwaysLoad = false // a client that loads tools on demand keeps doing so
-	c.List, c.Instruct, c.Notified, c.Features = offer.list(own.lines), offer.Instruct, offer.Notified, offer.Features
+	c.List, c.Instruct, c.Notified, c.Features = offer.list(own), offer.Instruct, offer.Notified, offer.Features
 	return c
 }
 
@@ -147,12 +147,14 @@ func (o *Offer) pruner(named string, lookup settings.Lookup) string {
 }
 
 // list returns the tool list of a client, with our recover_text added if results are pruned. No other tool of that name is listed: a
-// model would ask it for texts that only we have.
-func (o *Offer) list(lines *service.Service) func(client string) []tools.Tool {
+// model would ask it for texts that only we have. Where a proxy shares the originals, clients load it at the start: the proxy clears
+// only what it sees a way back to.
+func (o *Offer) list(own own) func(client string) []tools.Tool {
 	if !o.Prunes {
 		return o.List
 	}
-	back := mcpserver.RecoverTool(lines)
+	back := mcpserver.RecoverTool(own.lines)
+	back[0].AlwaysLoad = own.shared
 	return func(client string) []tools.Tool {
 		list := slices.DeleteFunc(slices.Clone(o.List(client)), func(t tools.Tool) bool { return t.Name == back[0].Name })
 		return append(list, back...)

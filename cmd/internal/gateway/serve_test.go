@@ -172,6 +172,26 @@ func TestLongResultsArePruned(t *testing.T) {
 	assert.Equal(t, `{"content":[{"type":"text","text":"get_item{\"id\":1}"}]}`, short, "a short result passes as it is")
 }
 
+// TestAGatewayWithAStoreCutsLongResults: nobody has to write a mapping file for that, nor the model a question.
+func TestAGatewayWithAStoreCutsLongResults(t *testing.T) {
+	t.Setenv("MCP_PRUNER_STORE", "sqlite:"+filepath.Join(t.TempDir(), "state.db"))
+	mapping := filepath.Join(t.TempDir(), "map.json")
+	require.NoError(t, os.WriteFile(mapping, []byte(`{"servers":{"shop":{"prune_over":-1}}}`), 0o600))
+	for _, never := range [][]string{nil, {"--prune-over", "0"}, {"--map", mapping}} {
+		c := converse(t, never...)
+		c.result(hello("some-client", "{}"))
+		list, got := c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), c.result(callOf(3, "shop_item", `{"action":"get","id":14}`))
+		if never != nil {
+			assert.NotContains(t, list, `"recover_text"`, never)
+			assert.Greater(t, len(got), 16_000, never)
+			continue
+		}
+		assert.Contains(t, list, `"recover_text"`)
+		assert.Contains(t, got, "ERROR payment of order 77 was refused: card expired")
+		assert.Less(t, len(got), 4000)
+	}
+}
+
 // TestANoteSaysWhyAResultCameWhole checks that the note is beside a text that was to be pruned, that nothing else of the
 // result changes, and that there is no note where no pruning was tried.
 func TestANoteSaysWhyAResultCameWhole(t *testing.T) {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,11 +69,9 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 		return nil, &tools.Error{Code: "invalid_arguments", Message: refusal}
 	}
 	out, err := c.gateway.call(ctx, target)
-	whole := c.gateway.options.Wrap && target.Def.More["outputSchema"] != nil // the client may check it
+	whole := c.exposed.More["outputSchema"] != nil // the client may check it
 	if over := c.gateway.options.Maps[target.Def.Server].PruneOver; err == nil && over > 0 && !whole && out.Prunable(over) {
-		if c.question = target.Question; c.gateway.options.Wrap {
-			c.question = "why did it fail?" // nobody asked: failures count, and what stands last
-		}
+		c.question = cmp.Or(target.Question, "why did it fail?") // if nobody asked failures count, and what stands last
 	}
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ type Health struct {
 	Replaced int64  `json:"replaced"`                 // results that were pruned or cleared by this process
 	Alone    int    `json:"left_alone"`               // sessions in which nothing is changed any more, because the API refused a change
 	AloneWhy string `json:"left_alone_why,omitempty"` // of the latest of them
+	NoWay    int64  `json:"no_way_back"`              // sessions in which results stay because the agent has no tool that would bring them back
 	Version  string `json:"version"`
 }
 
@@ -51,6 +52,7 @@ type health struct {
 	requests atomic.Int64
 	replaced atomic.Int64
 	active   atomic.Int64 // requests in progress
+	noWay    noWay
 
 	mu     sync.Mutex
 	why    string // "": it works
@@ -165,8 +167,33 @@ func (s *server) state(ctx context.Context) Health {
 	if now.Message != "" {
 		now.Status = Passing
 	}
-	now.Alone, now.AloneWhy = alone, why
+	now.Alone, now.AloneWhy, now.NoWay = alone, why, s.health.noWay.count.Load()
 	return now
+}
+
+// noWay remembers the sessions in which results stay because nothing would bring them back.
+type noWay struct {
+	count atomic.Int64
+	mu    sync.Mutex
+	seen  map[string]bool
+}
+
+// maxNoWay bounds the sessions that are remembered.
+const maxNoWay = 10_000
+
+// first counts a session, and reports whether it is a new one.
+func (n *noWay) first(session string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.seen[session] {
+		return false
+	}
+	if n.seen == nil || len(n.seen) >= maxNoWay {
+		n.seen = make(map[string]bool)
+	}
+	n.seen[session] = true
+	n.count.Add(1)
+	return true
 }
 
 // Changes says in words what the proxy has changed, and in which sessions it changes nothing any more.
@@ -174,6 +201,9 @@ func (h Health) Changes() string {
 	text := fmt.Sprintf("%d results replaced", h.Replaced)
 	if h.Alone > 0 {
 		text += fmt.Sprintf("; sessions left alone: %d (%s)", h.Alone, h.AloneWhy)
+	}
+	if h.NoWay > 0 {
+		text += fmt.Sprintf("; sessions in which results stay, because the client has no tool that would bring them back: %d", h.NoWay)
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -84,7 +85,22 @@ func TestReplicasSendTheSameBytes(t *testing.T) {
 		var missing *recovery.NotFound
 		require.ErrorAs(t, err, &missing)
 	}
-	assert.NotContains(t, string(newReplica(t, name, "cid").post(t, "/v1/messages", claudeHistory(60))), "[cleared", "nothing would lead back")
+}
+
+// TestWhatStaysForWantOfAWayBackIsReported: an agent on another machine has neither our command nor this machine's files. What it can
+// read again is cleared all the same; of the rest the log says once in a session why it stays.
+func TestWhatStaysForWantOfAWayBackIsReported(t *testing.T) {
+	r := newReplica(t, storetest.Start(t).Database(t), "cid")
+	for n := 59; n <= 60; n++ {
+		assert.NotContains(t, string(r.post(t, "/v1/messages", claudeHistory(n))), "[cleared")
+	}
+	reads := bytes.ReplaceAll(bytes.ReplaceAll(claudeHistory(60), []byte(`"Bash"`), []byte(`"Read"`)), []byte(`"command":"run `), []byte(`"file_path":"/far/`))
+	assert.Contains(t, string(r.post(t, "/v1/messages", bytes.ReplaceAll(reads, []byte("fix"), []byte("mend")))), "; read the file again to see them]")
+	reports := slices.DeleteFunc(r.logged(), func(name string) bool { return name != "proxy.passed_through" })
+	assert.Len(t, reports, 1)
+	health := r.server.state(t.Context())
+	assert.EqualValues(t, 1, health.NoWay)
+	assert.Contains(t, health.Changes(), "no tool that would bring them back: 1")
 }
 
 // TestAProxyOutlivesItsDatabase: while the database is away earlier decisions are applied and no new ones made, which the

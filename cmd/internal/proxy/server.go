@@ -173,8 +173,18 @@ func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, clie
 		o = w.engine.Known(ctx, c)
 	}
 	s.health.replaced.Add(int64(o.Fresh))
+	s.stuck(ctx, w, c, a, o)
 	w.engine.Tell(a.Name, c, o)
 	return o, err
+}
+
+// stuck reports, once for each session, that results stay because nothing would bring them back.
+func (s *server) stuck(ctx context.Context, w *work, c *wire.Conversation, a *wire.API, o clearing.Outcome) {
+	if o.Stuck < w.engine.Policy.MinFreed || !s.health.noWay.first(agent.SubjectOf(ctx)+" "+c.Session) {
+		return
+	}
+	s.emit(fsm.NewEvent("proxy.passed_through", "", fsm.Facts{"api": a.Name, "reason": "no_way_back", "message": "session " + c.Session +
+		": results stay, because the client has no tool that would bring them back: neither a shell on this machine, nor recover_text of a gateway with the same store"}))
 }
 
 // remember stores the results that a request contains. If that succeeds, the ledger works.

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,7 +43,8 @@ type gatewayFlags struct {
 	tokens  string
 
 	overHTTP, listing, reporting, asJSON, wrap bool
-	pruneOver                                  int
+	pruneOver                                  int  // negative: never
+	pruneGiven                                 bool // the flag was
 }
 
 func (f *gatewayFlags) add(c *cobra.Command) {
@@ -96,7 +98,7 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 	c.Flags().BoolVar(&f.reporting, "report", false, "print bytes and tokens before and after, and end")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "the report as JSON")
 	c.Flags().BoolVar(&f.wrap, "wrap", false, "serve one server, given as its command, whose tools keep their names")
-	c.Flags().IntVar(&f.pruneOver, "prune-over", 0, "with --wrap: cut results of more characters than this; recover_text returns them")
+	c.Flags().IntVar(&f.pruneOver, "prune-over", 0, fmt.Sprintf("cut results of more characters than this; recover_text returns them (default: never; %d with a CONFIG and MCP_PRUNER_STORE)", pruneOverWithStore))
 	settings.AddFlags(c.Flags(), settings.HTTP)
 	c.AddCommand(gatewayInitCommand(p))
 	return command.EndsItself(c)
@@ -105,6 +107,7 @@ docs/GATEWAY.md has the forms, the mapping file, and when not to use it.`,
 // run does what the flags say.
 func (f *gatewayFlags) run(c *cobra.Command, p command.Process, args []string) error {
 	f.listing = f.listing || !f.wrap && len(args) == 2 // "gateway list CONFIG"
+	f.pruneGiven = c.Flags().Changed("prune-over")
 	path := args[len(args)-1]
 	given := settings.Given(c.Flags(), settings.HTTP)
 	switch {
@@ -112,8 +115,6 @@ func (f *gatewayFlags) run(c *cobra.Command, p command.Process, args []string) e
 		return command.Usagef("--%s is for a server over HTTP; add --http", slices.Min(slices.Collect(maps.Keys(given))))
 	case f.wrap && (f.overHTTP || f.listing || f.reporting || f.mapFile != "" || f.tokens != ""):
 		return command.Usagef("--wrap serves one server over stdio; leave the other flags out")
-	case f.pruneOver != 0 && !f.wrap:
-		return command.Usagef("--prune-over belongs to --wrap; with a configuration, write prune_over in the mapping file")
 	case f.wrap:
 		return command.Exit(serveStdio(c.Context(), p, f.offer(func(note func(string, map[string]any), changed func(...string)) (*gateway.Gateway, error) {
 			return gateway.Open(f.wrapped(p, args, f.pruneOver, note, changed))
@@ -257,7 +258,29 @@ func (f *gatewayFlags) openWith(p command.Process, path string, oneClient bool, 
 			return nil, err
 		}
 	}
+	o.Maps = f.pruning(p, o)
 	return gateway.Open(o)
+}
+
+// pruneOverWithStore is the number of characters over which results are cut where originals outlive the process, unless a flag or the
+// mapping file names another.
+const pruneOverWithStore = 16_000
+
+// pruning returns the mappings of the servers with the limit over which their results are cut.
+func (f *gatewayFlags) pruning(p command.Process, o gateway.Options) upstream.Mappings {
+	over := f.pruneOver
+	if store, _ := p.Lookup(settings.Store); store != "" && !f.pruneGiven {
+		over = pruneOverWithStore
+	}
+	all := upstream.Mappings{}
+	maps.Copy(all, o.Maps)
+	for _, name := range o.Names() {
+		m, mapped := all[name]
+		if m.PruneOver = cmp.Or(m.PruneOver, over); mapped || m.PruneOver != 0 {
+			all[name] = m
+		}
+	}
+	return all
 }
 
 // readConfig reads a file, or the standard input unless that carries MCP.

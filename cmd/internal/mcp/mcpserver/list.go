@@ -40,7 +40,7 @@ func listOf(offered []tools.Tool, alwaysLoad bool, p params, server mcp.Implemen
 // listed returns a tool's entry in tools/list.
 func listed(t tools.Tool, alwaysLoad bool) (json.RawMessage, error) {
 	meta := map[string]any{"anthropic/maxResultSizeChars": agent.Claude.Results.Ceiling}
-	if alwaysLoad {
+	if alwaysLoad || t.AlwaysLoad {
 		meta["anthropic/alwaysLoad"] = true
 	}
 	tool := mcp.NewToolWithRawSchema(t.Name, t.Description, t.InputSchema)
