@@ -2,6 +2,8 @@ package replay
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
@@ -32,10 +34,8 @@ func Predict(ctx context.Context, s sessions.Session, others history.OtherTools)
 		a, tried := t.attempts[i]
 		if p.Pruned = tried && t.prunes(Hook, a); p.Pruned {
 			p.Body, p.Cut, p.Call, p.Needed = a.body, a.cut, r.Parsed, map[int]bool{}
-			for _, n := range t.needs[i] {
-				if n.Rule != RuleWide {
-					p.Needed[n.Line+1] = true
-				}
+			for _, line := range t.neededLines(i) {
+				p.Needed[line+1] = true
 			}
 		}
 		if r.Weight > 0 {
@@ -43,4 +43,30 @@ func Predict(ctx context.Context, s sessions.Session, others history.OtherTools)
 		}
 	}
 	return list, nil
+}
+
+// LatestCuts returns the latest results that hooks would cut, newest first. The files are read in their order until there are count.
+func LatestCuts(ctx context.Context, files []string, others history.OtherTools, count int) (found []Prediction, err error) {
+	for _, file := range files {
+		if len(found) >= count {
+			break
+		}
+		var inFile []Prediction
+		err := sessions.ReadFile(ctx, file, func(s sessions.Session) error {
+			list, err := Predict(ctx, s, others)
+			for _, one := range list {
+				if one.Pruned && !one.Cut.Whole() {
+					inFile = append(inFile, one)
+				}
+			}
+			inFile = inFile[max(len(inFile)-count, 0):]
+			return err
+		})
+		if err != nil && ctx.Err() != nil {
+			return nil, errors.Join(err, ctx.Err())
+		}
+		slices.Reverse(inFile) // lines that cannot be read cost only themselves
+		found = append(found, inFile...)
+	}
+	return found[:min(len(found), count)], nil
 }

@@ -69,6 +69,12 @@ func contextCommand(p command.Process) *cobra.Command {
 	return command.EndsItself(c)
 }
 
+// applyContext is context CLIENT --apply. It returns the exit code.
+func applyContext(ctx context.Context, p command.Process, client string) int {
+	p.Args = []string{client, "--apply"}
+	return command.Verb(ctx, contextCommand(p), p)
+}
+
 // contextClients are the clients whose prefix can be shown.
 func contextClients() []*agent.Client {
 	return agent.With(func(c *agent.Client) bool { return c.Prefix != nil })

@@ -4,17 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
-	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
@@ -114,34 +111,17 @@ func (o *replayOptions) find(p command.Process) error {
 	paths := o.paths
 	if len(paths) == 0 {
 		var err error
-		if paths, err = transcriptsOf(p.Lookup); err != nil {
+		if paths, err = initcmd.Transcripts(p.Lookup); err != nil {
 			return err
 		}
 		if len(paths) == 0 {
-			return fmt.Errorf("no sessions of %s on this machine; name a file or folder", strings.Join(agent.Titles(agent.With(hasTranscripts)), " or "))
+			return initcmd.NoSessions()
 		}
 	}
 	var err error
 	o.Files, err = sessions.Files(paths)
 	return err
 }
-
-// transcriptsOf returns the existing folders and databases in which the clients on this machine keep their transcripts. It is
-// an error if the home folder is not known.
-func transcriptsOf(lookup func(string) (string, bool)) ([]string, error) {
-	var found []string
-	for _, c := range agent.With(hasTranscripts) {
-		paths, err := setup.Home{Lookup: lookup}.Transcripts(c)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, paths...)
-	}
-	slices.Sort(found)
-	return found, nil
-}
-
-func hasTranscripts(c *agent.Client) bool { return c.Transcripts.Folder != "" }
 
 func (o replayOptions) writeHTML(r replay.Report, stdout io.Writer) error {
 	return page.File{Name: o.html, Stdout: stdout}.Write(page.Model{Title: "mcp-pruner replay", Replay: r.Tab()})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 )
 
 // replaySample is a session with a large read, a message about it, and an edit of one of its lines.
@@ -20,17 +21,17 @@ func TestTranscriptsOfThisMachine(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	paths, err := transcriptsOf(func(name string) (string, bool) { return home, name == "HOME" })
+	paths, err := initcmd.Transcripts(func(name string) (string, bool) { return home, name == "HOME" })
 	require.NoError(t, err)
 	require.Equal(t, []string{dir}, paths)
 	data := filepath.Join(home, ".local", "share", "opencode")
 	require.NoError(t, os.MkdirAll(filepath.Join(data, "storage", "session"), 0o700))
 	require.NoError(t, os.MkdirAll(filepath.Join(data, "repos", "opencode.db"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(data, "opencode.db"), nil, 0o600))
-	paths, err = transcriptsOf(func(name string) (string, bool) { return home, name == "HOME" })
+	paths, err = initcmd.Transcripts(func(name string) (string, bool) { return home, name == "HOME" })
 	require.NoError(t, err)
 	require.Equal(t, []string{dir, filepath.Join(data, "opencode.db"), filepath.Join(data, "storage", "session")}, paths)
-	_, err = transcriptsOf(func(string) (string, bool) { return "", false })
+	_, err = initcmd.Transcripts(func(string) (string, bool) { return "", false })
 	require.ErrorContains(t, err, "HOME is not set")
 }
 

@@ -6,71 +6,106 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
-	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 const (
-	tryResults = 20 // results that are shown
-	tryLines   = 40 // lines of each
+	tryLines   = 40 // lines of a result that are shown
 	tryColumns = 120
 	tryAround  = 2 // lines that are shown at each end of a range that is not sent
 )
 
 // tryCommand returns the verb try.
 func tryCommand(p command.Process) *cobra.Command {
-	count, lines := tryResults, tryLines
+	count, lines := 0, tryLines
 	c := &cobra.Command{
 		Use:   "try [PATH...]",
-		Short: "Show your latest large results as they came and as hooks would send them",
-		Long: `Reads your own recorded sessions, or those in PATH, and shows their latest large results
-side by side: left as they came, right what hooks would send. A line that the agent used
-later has the mark ">", and "!" if it would have been cut. Nothing is written.`,
+		Short: "Say what of mcp-pruner would have paid in your latest sessions",
+		Long: `Reads your latest recorded sessions, or those in PATH, and says what clearing, prefix and
+hooks would have saved of their whole bill: with misses paid once, in brackets twice, and
+how many sessions would have cost more. --results shows what hooks would have cut, side by
+side: left as it came, right as sent. A line that the agent used later has the mark ">",
+and "!" if it would have been cut. Nothing is written, and nothing leaves the machine.`,
 		RunE: func(c *cobra.Command, paths []string) error {
-			if count < 1 || lines < 1 {
+			if count < 0 || lines < 1 {
 				return command.Usagef("--results and --lines must be at least 1")
 			}
-			return tryRun(c.Context(), p, paths, count, lines)
+			if len(paths) == 0 {
+				var err error
+				if paths, err = initcmd.Transcripts(p.Lookup); err != nil {
+					return err
+				}
+				if len(paths) == 0 {
+					return initcmd.NoSessions()
+				}
+			}
+			if count > 0 {
+				return trySides(c.Context(), p, paths, count, lines)
+			}
+			return tryParts(c.Context(), p, paths)
 		},
 	}
-	c.Flags().IntVar(&count, "results", count, "show at most this many results")
+	c.Flags().IntVar(&count, "results", count, "show this many of the latest results that hooks would cut")
 	c.Flags().IntVar(&lines, "lines", lines, "show at most this many lines of each")
 	return c
 }
 
-func tryRun(ctx context.Context, p command.Process, paths []string, count, lines int) error {
-	if len(paths) == 0 {
-		var err error
-		if paths, err = transcriptsOf(p.Lookup); err != nil {
-			return err
-		}
-	}
-	files, err := sessions.Files(paths)
+// tryExamples is the number of the best cuts that are named, and of the worst.
+const tryExamples = 2
+
+// tryParts says what each part of the program would have saved.
+func tryParts(ctx context.Context, p command.Process, paths []string) error {
+	command.BoundMemory(p.Lookup, replayMemory)
+	advice, cuts, err := initcmd.Advise(ctx, p, paths)
 	if err != nil {
 		return err
 	}
-	found, err := latestCuts(ctx, files, settings.FindOtherTools(p.Lookup), count)
+	var out strings.Builder
+	out.WriteString("Saved of the whole bill, misses paid (in brackets: twice), and the sessions that lose:\n")
+	for _, a := range advice {
+		initcmd.WriteAdvice(&out, a)
+	}
+	for i, e := range cuts[:min(tryExamples, len(cuts))] {
+		fmt.Fprintf(&out, "%s %s\n", []string{"Best cut:", "         "}[min(i, 1)], cleanLine(e.String(), exampleWidth))
+	}
+	for i := range tryExamples {
+		if at := len(cuts) - 1 - i; at >= tryExamples && cuts[at].Net < 0 {
+			fmt.Fprintf(&out, "%s %s\n", []string{"Worst:   ", "         "}[min(i, 1)], cleanLine(cuts[at].String(), exampleWidth))
+		}
+	}
+	if len(cuts) > 0 {
+		out.WriteString("Side by side, the latest: mcp-pruner try --results 20\n")
+	}
+	_, err = io.WriteString(p.Stdout, out.String())
+	return err
+}
+
+// exampleWidth limits the line that names an example.
+const exampleWidth = 200
+
+// trySides shows the latest cuts side by side.
+func trySides(ctx context.Context, p command.Process, paths []string, count, lines int) error {
+	files, err := initcmd.Latest(paths)
+	if err != nil {
+		return err
+	}
+	found, err := replay.LatestCuts(ctx, files, settings.FindOtherTools(p.Lookup), count)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("no result that hooks would cut is in the sessions of %s on this machine; name a file or folder of sessions",
-			strings.Join(agent.Titles(agent.With(hasTranscripts)), " or "))
+		return errors.New("no result that hooks would cut is in these sessions")
 	}
 	var out strings.Builder
 	whole, sent, missed := 0, 0, 0
@@ -88,42 +123,8 @@ func tryRun(ctx context.Context, p command.Process, paths []string, count, lines
 	} else {
 		fmt.Fprintf(&out, "%d %s used later would have been cut: the agent would have had to bring it back.\n", missed, terminal.Plural(missed, "line that was", "lines that were"))
 	}
-	out.WriteString("To turn hooks on: mcp-pruner init\n")
 	_, err = io.WriteString(p.Stdout, out.String())
 	return err
-}
-
-// latestCuts returns the latest results that hooks would cut, newest first. Files of sessions are read from the newest on.
-func latestCuts(ctx context.Context, files []string, others history.OtherTools, count int) (found []replay.Prediction, err error) {
-	changed := map[string]time.Time{}
-	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			changed[file] = info.ModTime()
-		}
-	}
-	slices.SortFunc(files, func(a, b string) int { return cmp.Or(changed[b].Compare(changed[a]), cmp.Compare(a, b)) })
-	for _, file := range files {
-		if len(found) >= count {
-			break
-		}
-		var inFile []replay.Prediction
-		err := sessions.ReadFile(ctx, file, func(s sessions.Session) error {
-			list, err := replay.Predict(ctx, s, others)
-			for _, one := range list {
-				if one.Pruned && !one.Cut.Whole() {
-					inFile = append(inFile, one)
-				}
-			}
-			inFile = inFile[max(len(inFile)-count, 0):]
-			return err
-		})
-		if err != nil && ctx.Err() != nil {
-			return nil, errors.Join(err, ctx.Err())
-		}
-		slices.Reverse(inFile) // lines that cannot be read cost only themselves
-		found = append(found, inFile...)
-	}
-	return found[:min(len(found), count)], nil
 }
 
 // terminalColumns returns the width of the terminal, as far as the environment tells it.

@@ -18,7 +18,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// TestTry proves that try shows a cut result in two columns, with what was used later marked, and writes nothing.
+// TestTry: try says in at most ten lines what would have paid; with --results it shows a cut result in two columns, with what was
+// used later marked; it writes nothing.
 func TestTry(t *testing.T) {
 	home := t.TempDir()
 	var stdout, stderr bytes.Buffer
@@ -28,8 +29,15 @@ func TestTry(t *testing.T) {
 		p := command.Process{Args: args, Env: []string{"HOME=" + home, "COLUMNS=100"}, Stdout: &stdout, Stderr: &stderr}
 		return command.Verb(context.Background(), tryCommand(p), p)
 	}
-	require.Zero(t, run("--lines", "400", replaySample), stderr.String())
+	require.Zero(t, run(replaySample), stderr.String())
 	out := stdout.String()
+	require.Regexp(t, `(?m)^  hooks +[+-]\d+\.\d % \([+-]\d+\.\d\), \d lose  `, out)
+	require.Regexp(t, `(?m)^  together +[+-]\d+\.\d % \([+-]\d+\.\d\)$`, out)
+	require.Regexp(t, `(?m)^Best cut: Read \S+: \d+ lines to \d+, \d+ tokens to \d+; `, out)
+	require.LessOrEqual(t, strings.Count(out, "\n"), 10)
+
+	require.Zero(t, run("--results", "20", "--lines", "400", replaySample), stderr.String())
+	out = stdout.String()
 	require.Contains(t, out, "1  Read ")
 	require.Contains(t, out, "lines not sent")
 	require.Regexp(t, `(?m)^  [>!] .{46} \| `, out, "a line that was used later")
@@ -44,8 +52,8 @@ func TestTry(t *testing.T) {
 	require.Empty(t, left, "nothing is written")
 
 	require.Equal(t, 1, run())
-	require.Contains(t, stderr.String(), "no result that hooks would cut")
-	require.Equal(t, 2, run("--results", "0", replaySample))
+	require.Contains(t, stderr.String(), "no sessions of ")
+	require.Equal(t, 2, run("--results", "-1", replaySample))
 	require.Equal(t, 1, run(filepath.Join(home, "none.jsonl")))
 }
 

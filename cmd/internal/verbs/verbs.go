@@ -37,7 +37,7 @@ const (
 func Root(p command.Process) *cobra.Command {
 	root := stdioCommand(p)
 	root.AddGroup(&cobra.Group{ID: forYou, Title: "For you:"}, &cobra.Group{ID: forTeams, Title: "For teams:"})
-	group(root, forYou, initcmd.Command(p), tryCommand(p), gainCommand(p), viewCommand(p), replayCommand(p), contextCommand(p),
+	group(root, forYou, initcmd.Command(p, func(ctx context.Context, client string) int { return applyContext(ctx, p, client) }), tryCommand(p), gainCommand(p), viewCommand(p), replayCommand(p), contextCommand(p),
 		pruneCommand(p), runcmd.RunCommand(p, buildVersion()), doctorCommand(p), initcmd.UninstallCommand(p, uninstallFirst(p), uninstallLast(p)))
 	group(root, forTeams, httpCommand(p), gatewayCommand(p), proxy.Command(p, buildVersion()), keysCommand(p))
 	root.AddCommand(gcCommand(p, buildVersion()), traceCommand(p), recoverCommand(p), hook.PauseCommand(p), prunerCommand(p), storeCommand(p), fsmCommand(p),

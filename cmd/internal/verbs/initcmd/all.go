@@ -1,7 +1,6 @@
 package initcmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,26 +50,56 @@ func (o options) runAll(ctx context.Context, p command.Process) error {
 	if len(list) == 0 {
 		return command.Usagef("no client is found: neither a folder of settings nor a program on PATH of %s; name one", command.Or(clients()))
 	}
-	if !o.show && !o.uninstall {
-		if list, err = o.ask(p, list); err != nil {
-			return err
+	if o.show || o.uninstall {
+		var jobs []job
+		for _, c := range list {
+			jobs = append(jobs, job{client: c.Name, options: o, sets: true})
 		}
+		return o.runEach(ctx, p, h, jobs)
 	}
-	var names []string
+	if list = o.offered(p.Stdout, list); len(list) == 0 {
+		return command.Usagef("nothing is left to set up")
+	}
+	if !o.yes && !(command.IsTerminal(p.Stdin) && command.IsTerminal(p.Stdout)) {
+		return command.Usagef("found %s: name one, or --yes sets up what pays", strings.Join(namesOf(list), ", "))
+	}
+	chosen, err := o.ask(p, o.choices(ctx, p, list))
+	if err != nil {
+		return err
+	}
+	return o.runEach(ctx, p, h, o.jobs(chosen))
+}
+
+func namesOf(list []found) (names []string) {
 	for _, c := range list {
 		names = append(names, c.Name)
 	}
-	return o.runEach(ctx, p, h, names)
+	return names
+}
+
+// offered returns the clients that can be set up without being named: those whose models see what a hook replaced as it should be.
+func (o options) offered(w io.Writer, list []found) (offered []found) {
+	for _, c := range list {
+		if c.Hooks.AsErrors && !o.hooks && !o.mcp && !o.proxy {
+			_, _ = fmt.Fprintf(w, "%s (%s) is left out: it shows its model replaced results as errors. For its hooks all the same: mcp-pruner init %s --hooks\n", c.Title, c.where, c.Name)
+			continue
+		}
+		offered = append(offered, c)
+	}
+	return offered
 }
 
 // runEach does for several clients what run does for one, and says once what is on.
-func (o options) runEach(ctx context.Context, p command.Process, h home, names []string) (failed error) {
-	o.quiet = true
-	for _, name := range names {
-		c := agent.Named(name)
-		_, _ = fmt.Fprintf(p.Stdout, "\n%s\n", c.Title)
-		if err := o.run(ctx, p, c.Name); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", c.Title, err))
+func (o options) runEach(ctx context.Context, p command.Process, h home, jobs []job) (failed error) {
+	for _, j := range jobs {
+		title := agent.Named(j.client).Title
+		_, _ = fmt.Fprintf(p.Stdout, "\n%s\n", title)
+		j.quiet = true
+		if j.sets {
+			failed = errors.Join(failed, named(title, j.run(ctx, p, agent.Named(j.client).Name)))
+		}
+		if j.prefix && o.applyPrefix(ctx, j.client) != command.OK {
+			failed = errors.Join(failed, fmt.Errorf("%s: its prefix is as it was", title))
 		}
 	}
 	if o.show || o.uninstall {
@@ -80,59 +108,11 @@ func (o options) runEach(ctx context.Context, p command.Process, h home, names [
 	return errors.Join(failed, h.conclude(p.Stdout))
 }
 
-// ask returns the clients that the user chooses. With --yes those are all whose hooks their models see as they should.
-func (o options) ask(p command.Process, list []found) (chosen []found, err error) {
-	var offered []found
-	for _, c := range list {
-		if c.Hooks.AsErrors && !o.hooks && !o.mcp && !o.proxy {
-			_, _ = fmt.Fprintf(p.Stdout, "%s (%s) is left out: it shows its model replaced results as errors. For its hooks all the same: mcp-pruner init %s --hooks\n", c.Title, c.where, c.Name)
-			continue
-		}
-		offered = append(offered, c)
+func named(client string, err error) error {
+	if err == nil {
+		return nil
 	}
-	switch terminal := command.IsTerminal(p.Stdin) && command.IsTerminal(p.Stdout); {
-	case len(offered) == 0:
-		return nil, command.Usagef("nothing is left to set up")
-	case o.yes:
-		return offered, nil
-	case !terminal:
-		var names []string
-		for _, c := range offered {
-			names = append(names, c.Name)
-		}
-		return nil, command.Usagef("found %s: name one, or --yes sets up all", strings.Join(names, ", "))
-	}
-	_, _ = fmt.Fprintln(p.Stdout, "Found:")
-	for i, c := range offered {
-		_, _ = fmt.Fprintf(p.Stdout, "  %d  %s (%s)\n", i+1, c.Title, c.where)
-	}
-	_, _ = fmt.Fprint(p.Stdout, "Which are to be set up? Numbers, Enter for all, n for none: ")
-	line, err := bufio.NewReader(p.Stdin).ReadString('\n')
-	if err != nil && line == "" {
-		return nil, errors.New("no answer: nothing was changed")
-	}
-	return picked(offered, line)
-}
-
-// picked returns the clients that an answer selects.
-func picked(offered []found, answer string) (chosen []found, err error) {
-	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\r' || r == '\n' })
-	switch {
-	case len(words) == 0, words[0] == "y", words[0] == "yes", words[0] == "all":
-		return offered, nil
-	case words[0] == "n", words[0] == "no", words[0] == "none":
-		return nil, errors.New("nothing was changed")
-	}
-	for _, word := range words {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 || n > len(offered) {
-			return nil, command.Usagef("%q is none of the numbers 1 to %d", word, len(offered))
-		}
-		if !slices.Contains(chosen, offered[n-1]) {
-			chosen = append(chosen, offered[n-1])
-		}
-	}
-	return chosen, nil
+	return fmt.Errorf("%s: %w", client, err)
 }
 
 // TrySentence is the prompt that a user pastes into a client to see a result being cut.

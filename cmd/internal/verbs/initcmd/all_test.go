@@ -24,7 +24,7 @@ func TestInitWithoutAClient(t *testing.T) {
 	before := filesBelow(t, dir)
 	code, _, stderr = verb(t, dir)
 	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "found claude, codex, opencode: name one, or --yes sets up all")
+	require.Contains(t, stderr, "found claude, codex, opencode: name one, or --yes sets up what pays")
 	require.Equal(t, before, filesBelow(t, dir), "nothing was changed")
 
 	code, stdout, stderr := verb(t, dir, "--yes")
@@ -57,21 +57,24 @@ func TestInitOfAnEditor(t *testing.T) {
 	assert.Contains(t, stderr, "Cursor has no hooks that replace results; --mcp adds our tools")
 }
 
+// TestPicked: Enter takes what pays, all takes everything.
 func TestPicked(t *testing.T) {
-	offered := []found{{where: "a"}, {where: "b"}, {where: "c"}}
-	for answer, want := range map[string]string{"\n": "abc", "y\n": "abc", "all": "abc", "2\n": "b", "3, 1\r\n": "ca", "1 1": "a"} {
-		chosen, err := picked(offered, answer)
+	all := []choice{{line: "a"}, {line: "b"}, {line: "c"}}
+	for answer, want := range map[string]string{"\n": "ab", "y\n": "ab", "all": "abc", "2\n": "b", "3, 1\r\n": "ca", "1 1": "a"} {
+		chosen, err := picked(all, all[:2], answer)
 		require.NoError(t, err, answer)
 		got := ""
 		for _, c := range chosen {
-			got += c.where
+			got += c.line
 		}
 		require.Equal(t, want, got, answer)
 	}
 	for _, answer := range []string{"n\n", "none", "4", "0", "-1", "x"} {
-		_, err := picked(offered, answer)
+		_, err := picked(all, all, answer)
 		require.Error(t, err, answer)
 	}
+	_, err := picked(all, nil, "\n")
+	require.Error(t, err, "nothing pays")
 }
 
 // TestUninstallOfEverything proves that uninstall gives every file the bytes that it had, whatever was installed.

@@ -32,20 +32,23 @@ type options struct {
 
 	quiet bool // without the closing words
 
+	applyPrefix func(ctx context.Context, client string) int // context CLIENT --apply; returns the exit code
+
 	fits map[kind]bool // what works with the client's model
 
 	only, except []string // tools and servers
 	selects      bool     // one of these flags is given; empty, it selects all
 }
 
-// Command returns the verb.
-func Command(p command.Process) *cobra.Command {
-	var o options
+// Command returns the verb. applyPrefix switches off what a client's sessions never use of its prefix; it returns an exit code.
+func Command(p command.Process, applyPrefix func(ctx context.Context, client string) int) *cobra.Command {
+	o := options{applyPrefix: applyPrefix}
 	c := &cobra.Command{
 		Use:   "init [" + strings.Join(clients(), "|") + "]...",
 		Short: "Set a client up: hooks on its own tools, our tools, or the proxy",
-		Long: `Changes the configuration of a client, or without a name of those that are installed,
-after a question. Without a flag: hooks, which prune the results
+		Long: `Changes the configuration of a client. Without a name it lists what can be set up in those
+that are installed, with what each part would have saved in your latest sessions, and asks;
+--yes takes what pays. With a name and without a flag: hooks, which prune the results
 of the tools that the client has already, and for Codex what works with its model: the
 proxy, and hooks where they can replace results. Foreign entries, comments and formatting
 stay; a copy of the file before the first change is kept beside it. A file that the
@@ -70,7 +73,7 @@ takes out exactly what was put in.`,
 	f.BoolVar(&o.mcp, "mcp", false, "our read, bash and grep as an MCP server")
 	f.BoolVar(&o.proxy, "proxy", false, "send the client's API calls through mcp-pruner proxy")
 	f.BoolVar(&o.status, "statusline", false, "beside hooks, a line in the client that says what was cut (claude), after your own")
-	f.BoolVar(&o.yes, "yes", false, "without a client: set up all that are installed, without a question")
+	f.BoolVar(&o.yes, "yes", false, "without a client: set up what pays in your sessions, without a question")
 	f.BoolVar(&o.show, "show", false, "say what is there and change nothing")
 	f.BoolVar(&o.allowRecover, "allow-recover", false, "write the rule in your settings that lets the model run recover without asking")
 	f.StringSliceVar(&o.only, "only", nil, "hooks: replace only the results of these tools and MCP servers; \"\": of all")
@@ -87,8 +90,15 @@ func (o options) runNamed(ctx context.Context, p command.Process, names []string
 		}
 	}
 	h, err := homeOf(p)
-	if err != nil || len(names) > 1 {
-		return errors.Join(err, o.runEach(ctx, p, h, names))
+	if err != nil {
+		return err
+	}
+	if len(names) > 1 {
+		var jobs []job
+		for _, name := range names {
+			jobs = append(jobs, job{client: name, options: o, sets: true})
+		}
+		return o.runEach(ctx, p, h, jobs)
 	}
 	return o.run(ctx, p, agent.Named(names[0]).Name)
 }

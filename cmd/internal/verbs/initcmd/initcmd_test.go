@@ -18,7 +18,7 @@ func verb(t *testing.T, dir string, args ...string) (code int, stdout, stderr st
 	t.Helper()
 	var out, err bytes.Buffer
 	p := command.Process{Args: args, Env: []string{"HOME=" + dir}, Stdout: &out, Stderr: &err}
-	code = command.Verb(context.Background(), Command(p), p)
+	code = command.Verb(context.Background(), Command(p, nil), p)
 	return code, out.String(), err.String()
 }
 

@@ -34,7 +34,7 @@ func TestInitFitsTheModel(t *testing.T) {
 			run := func(args ...string) string {
 				var out, errs bytes.Buffer
 				p := command.Process{Args: append([]string{"codex"}, args...), Env: []string{"HOME=" + dir, "PATH=" + filepath.Join(dir, "bin")}, Stdout: &out, Stderr: &errs}
-				require.Zero(t, command.Verb(context.Background(), Command(p), p), errs.String())
+				require.Zero(t, command.Verb(context.Background(), Command(p, nil), p), errs.String())
 				return out.String()
 			}
 			assert.Contains(t, run(), c.says)

@@ -191,7 +191,7 @@ func TestHomeMustBeKnown(t *testing.T) {
 		t.Chdir(t.TempDir())
 		var out, stderr strings.Builder
 		p := command.Process{Args: []string{c.client, "--hooks"}, Env: c.env, Stdout: &out, Stderr: &stderr}
-		code := command.Verb(t.Context(), Command(p), p)
+		code := command.Verb(t.Context(), Command(p, nil), p)
 		assert.Equal(t, 1, code, c.env)
 		assert.Empty(t, out.String())
 		assert.Contains(t, stderr.String(), c.want)

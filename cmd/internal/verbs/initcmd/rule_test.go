@@ -47,7 +47,7 @@ func TestTheRuleIsWrittenOnlyIfAsked(t *testing.T) {
 
 			var out bytes.Buffer
 			p := command.Process{Args: []string{client, "--hooks"}, Env: []string{"HOME=" + dir}, Stdin: strings.NewReader("yes\n"), Stdout: &out, Stderr: &out}
-			require.Zero(t, command.Verb(context.Background(), Command(p), p), out.String())
+			require.Zero(t, command.Verb(context.Background(), Command(p, nil), p), out.String())
 			assert.Equal(t, before, filesBelow(t, dir), "an answer counts on a terminal only")
 
 			code, stdout, stderr = verb(t, dir, client, "--hooks", "--allow-recover")

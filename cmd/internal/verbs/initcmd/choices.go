@@ -1,0 +1,160 @@
+package initcmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
+)
+
+// choice is one thing that init offers to set up.
+type choice struct {
+	client found
+	part   replay.Policy // "": what the flags say, or what works with the client's model
+	line   string
+	sure   bool // Enter and --yes take it
+}
+
+// choices lists what can be set up in each client. Where its user has recorded enough sessions these are the parts of the program
+// with what each would have saved there, best first.
+func (o options) choices(ctx context.Context, p command.Process, list []found) (all []choice) {
+	for _, c := range list {
+		offers := o.offers(ctx, p, c)
+		for _, offer := range offers {
+			if do := turnOn(c.Client, offer.Policy); do != "" && offer.Net > 0 {
+				all = append(all, choice{client: c, part: offer.Policy, line: figures(offer), sure: sure(offer)})
+			}
+		}
+		if len(offers) == 0 {
+			all = append(all, choice{client: c, line: "what works with its model", sure: true})
+		}
+	}
+	return all
+}
+
+// offers returns the parts of the program with what each would have saved in the user's sessions of a client; none if these are too
+// few to say, or a flag says what to set up.
+func (o options) offers(ctx context.Context, p command.Process, c found) []replay.Offer {
+	if o.chooses() {
+		return nil
+	}
+	paths, err := setup.Home{Lookup: p.Lookup}.Transcripts(c.Client)
+	if err != nil || len(paths) == 0 {
+		return nil
+	}
+	advice, _, err := Advise(ctx, p, paths)
+	if err != nil {
+		return nil // nothing was recorded that can be read: what works with the model is set up
+	}
+	for _, a := range advice {
+		if a.Client == c.Name && a.Sessions >= replay.EnoughSessions {
+			return a.Offers
+		}
+	}
+	return nil
+}
+
+// ask prints the choices and returns those that the user takes. With --yes they are those that pay without a doubt.
+func (o options) ask(p command.Process, all []choice) (chosen []choice, err error) {
+	var sure []choice
+	var numbers []string
+	for i, c := range all {
+		if c.sure {
+			sure, numbers = append(sure, c), append(numbers, strconv.Itoa(i+1))
+		}
+	}
+	writeChoices(p.Stdout, all)
+	if o.yes {
+		if len(sure) == 0 {
+			return nil, errors.New("in your sessions none of this pays without a doubt; nothing was changed. To set one up all the same, name the client: mcp-pruner init " + all[0].client.Name)
+		}
+		return sure, nil
+	}
+	enter := "none"
+	if len(sure) > 0 {
+		enter = strings.Join(numbers, " ")
+	}
+	_, _ = fmt.Fprintf(p.Stdout, "Which are to be set up? Numbers, Enter for %s, n for none: ", enter)
+	line, err := bufio.NewReader(p.Stdin).ReadString('\n')
+	if err != nil && line == "" {
+		return nil, errors.New("no answer: nothing was changed")
+	}
+	return picked(all, sure, line)
+}
+
+// writeChoices lists the choices by client, numbered from 1.
+func writeChoices(w io.Writer, all []choice) {
+	_, _ = fmt.Fprintln(w, "Found. Percent are what each part would have saved of the bill of your latest sessions, misses paid (in brackets: twice):")
+	last := ""
+	for i, c := range all {
+		if c.client.Name != last {
+			last = c.client.Name
+			_, _ = fmt.Fprintf(w, "%s (%s)\n", c.client.Title, c.client.where)
+		}
+		_, _ = fmt.Fprintf(w, "  %d  %s\n", i+1, c.line)
+	}
+}
+
+// picked returns the choices that an answer selects.
+func picked(all, sure []choice, answer string) (chosen []choice, err error) {
+	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\r' || r == '\n' })
+	switch {
+	case len(words) == 0 && len(sure) == 0:
+		return nil, errors.New("nothing was changed")
+	case len(words) == 0, words[0] == "y", words[0] == "yes":
+		return sure, nil
+	case words[0] == "all":
+		return all, nil
+	case words[0] == "n", words[0] == "no", words[0] == "none":
+		return nil, errors.New("nothing was changed")
+	}
+	for _, word := range words {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > len(all) {
+			return nil, command.Usagef("%q is none of the numbers 1 to %d", word, len(all))
+		}
+		if !slices.Contains(chosen, all[n-1]) {
+			chosen = append(chosen, all[n-1])
+		}
+	}
+	return chosen, nil
+}
+
+// jobs returns for each client of the choices the options with which it is set up, in order.
+func (o options) jobs(chosen []choice) (list []job) {
+	for _, c := range chosen {
+		at := slices.IndexFunc(list, func(j job) bool { return j.client == c.client.Name })
+		if at < 0 {
+			at = len(list)
+			list = append(list, job{client: c.client.Name, options: o})
+		}
+		j := &list[at]
+		switch c.part {
+		case "":
+			j.sets = true
+		case replay.GC:
+			j.proxy, j.sets = true, true
+		case replay.Hook:
+			j.hooks, j.sets = true, true
+		case replay.Context:
+			j.prefix = true
+		}
+	}
+	return list
+}
+
+// job is what is to be done for one client.
+type job struct {
+	client string
+	options
+	sets   bool // something that init writes
+	prefix bool // context --apply
+}
