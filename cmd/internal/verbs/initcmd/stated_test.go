@@ -25,6 +25,7 @@ func TestStated(t *testing.T) {
 	require.NoError(t, err)
 	page := stated.On(t, "docs/clients/opencode.md")
 	page.Says("for each result of %s characters and more", "shortestOutput of ask.js", shortest)
+	stated.On(t, "docs/decisions/164-what-init-offers.md").Says("the user's latest %s transcripts", "latestFiles", latestFiles)
 }
 
 // TestWorthIsWhatTheBillSays holds the sentences that init --mcp prints against the tables of docs/evidence/BILL.md: how many sessions lose
