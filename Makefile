@@ -172,7 +172,7 @@ pictures: build
 	$(call dev,pictures) && .cache/dev/pictures bin/mcp-pruner
 
 picture: build
-	$(call dev,picture) && .cache/dev/picture bin/mcp-pruner "what happens when a handler panics" states/pipeline.go
+	$(call dev,picture) && .cache/dev/picture bin/mcp-pruner
 
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:

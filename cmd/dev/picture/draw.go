@@ -12,11 +12,11 @@ const (
 	width   = 1000
 	top     = 74  // below the headings
 	left    = 28  // where the bars of the whole file begin
-	thin    = 250 // width of the bars of the whole file
-	right   = 330 // where the pruned text begins
+	thin    = 220 // width of the bars of the whole file
+	right   = 290 // where the pruned text begins
 	leading = 17
-	columns = 80 // of the pruned text that are shown, in characters
-	rows    = 41 // of the pruned text that are shown, in lines
+	columns = 88 // of the pruned text that are shown, in characters
+	rows    = 24 // of the pruned text that are shown, in lines
 )
 
 // style has light and dark colours. The reader's setting selects them, even where the SVG is shown as an image.
@@ -25,53 +25,46 @@ const style = `
 @media (prefers-color-scheme:dark){.back{fill:#0d1117}.panel{fill:#161b22;stroke:#30363d}.text{fill:#e6edf3}.soft{fill:#9198a1}.cut{fill:#30363d}.kept{fill:#3fb950}.gap{fill:#6cb0ff}}
 text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre}.head{font:600 16px system-ui,sans-serif}.small{font:13px system-ui,sans-serif}`
 
-// draw draws every line of the file as a bar, kept lines in green, and to the right of them the pruned text that the
-// agent reads.
-func draw(file, question, before, after string) []byte {
-	lines, shown := strings.Split(before, "\n"), strings.Split(after, "\n")
-	more := len(shown) - rows
-	if more > 0 {
-		shown = shown[:rows]
-	}
-	height := top + (rows+1)*leading
+// draw draws every line of the log as a bar, kept lines in green, and to the right of them what the agent reads.
+func draw(lines, read []string) []byte {
+	shown := read[:min(len(read), rows)]
+	height := top + (len(shown)+1)*leading
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s"><style>%s</style><rect class="back" width="100%%" height="100%%"/>`,
-		width, height+14, escaped(fmt.Sprintf("A file of %d bytes, and the %d bytes an agent reads of it", len(before), len(after))), style)
-	text(&b, "head text", left, 30, file)
-	text(&b, "small soft", left, 52, fmt.Sprintf("%d lines, %s bytes; green: kept", len(lines), thousands(len(before))))
-	text(&b, "head text", right, 30, fmt.Sprintf("What the agent reads: %s bytes", thousands(len(after))))
-	text(&b, "small soft", right, 52, fmt.Sprintf("asked: “%s?”", question))
-	bars(&b, lines, keptLines(lines, strings.Split(after, "\n")), height)
+		width, height+14, escaped(fmt.Sprintf("A log of %d lines, and the %d lines an agent reads of it", len(lines), len(read))), style)
+	text(&b, "head text", left, 30, command)
+	text(&b, "small soft", left, 52, fmt.Sprintf("%s lines, %s bytes; green: kept", thousands(len(lines)), thousands(len(strings.Join(lines, "\n")))))
+	text(&b, "head text", right, 30, fmt.Sprintf("What the agent reads: %d lines, %s bytes", len(read), thousands(len(strings.Join(read, "\n")))))
+	text(&b, "small soft", right, 52, fmt.Sprintf("told: “%s”", asked))
+	bars(&b, lines, keptLines(lines, read), height)
 	fmt.Fprintf(&b, `<rect class="panel" x="%d" y="%d" width="%d" height="%d" rx="6"/>`, right-12, top-12, width-right-12, height-top+12)
 	for i, line := range shown {
 		class := "text"
-		if strings.HasPrefix(line, "... ") || strings.HasPrefix(line, "[") {
+		if _, gap := gapEnd(line); gap || strings.HasPrefix(line, "[") {
 			class = "gap"
 		}
-		text(&b, class, right, top+(i+1)*leading-6, clipped(strings.ReplaceAll(line, "\t", "    ")))
-	}
-	if more > 0 {
-		text(&b, "soft", right, top+(rows+1)*leading-6, fmt.Sprintf("and %d more lines", more))
+		text(&b, class, right, top+(i+1)*leading-6, clipped(line))
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()
 }
 
-// bars draws each line of a file as a thin bar with the line's indentation and length.
+// bars draws each line as a thin bar with the line's indentation and length.
 func bars(b *bytes.Buffer, lines []string, kept []bool, height int) {
 	step := float64(height-top) / float64(len(lines))
+	thick := step * 0.75
 	for i, line := range lines {
 		indent := len(line) - len(strings.TrimLeft(line, "\t"))
 		body := len(strings.TrimSpace(line))
 		if body == 0 {
 			continue
 		}
-		class := "cut"
+		class, high := "cut", thick
 		if kept[i] {
-			class = "kept"
+			class, high = "kept", max(thick, 1.5) // else it would not be seen
 		}
 		x := min(indent*8, thin/2)
-		fmt.Fprintf(b, `<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"/>`, class, left+x, float64(top)+float64(i)*step, min(body*2, thin-x), step*0.75)
+		fmt.Fprintf(b, `<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"/>`, class, left+x, float64(top)+float64(i)*step, min(body*3, thin-x), high)
 	}
 }
 

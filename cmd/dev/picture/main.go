@@ -1,4 +1,4 @@
-// Command picture draws the README's picture: a file, and the part of it that PROGRAM returns for QUESTION.
+// Command picture draws the README's picture: a log, and what Claude Code's model reads of it once PROGRAM's hook has cut it.
 //
 //	make picture
 package main
@@ -10,57 +10,102 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
 func main() {
 	out := flag.String("o", "docs/pictures/before-after.svg", "where the picture goes")
 	flag.Parse()
-	if flag.NArg() != 3 {
-		fmt.Fprintln(os.Stderr, "picture: want PROGRAM QUESTION FILE")
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "picture: want PROGRAM")
 		os.Exit(2)
 	}
-	if err := run(*out, flag.Arg(0), flag.Arg(1), flag.Arg(2)); err != nil {
+	if err := run(*out, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, program, question, file string) error {
-	before, err := read(program, map[string]any{"file_path": file})
+func run(out, program string) error {
+	log := serviceLog()
+	read, err := hooked(program, log)
 	if err != nil {
 		return err
 	}
-	after, err := read(program, map[string]any{"file_path": file, "context_focus_question": question})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(out, draw(file, question, before, after), 0o644)
+	return os.WriteFile(out, draw(log, read), 0o644)
 }
 
-// read calls the read tool of the program's stdio server and returns the text of the result.
-func read(program string, arguments map[string]any) (string, error) {
-	call, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "read", "arguments": arguments},
+const (
+	logLines = 1200
+	command  = "cat api.log"
+	asked    = "Find out why the order page fails."
+)
+
+// serviceLog returns the log of a service: requests, and the place where the database has no connection left.
+func serviceLog() []string {
+	lines := make([]string, logLines)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("09:%02d:%02d INFO  api  request %d: GET /orders/%d 200 in %d ms", i/60, i%60, 4000+i, i*37%911, i*13%47+3)
+	}
+	for i, line := range []string{
+		"09:12:20 WARN  db   0 of 20 connections are free", "09:12:21 ERROR api  request 4741: GET /orders/34 500: timeout after 5 s",
+		"    at OrderStore.find (orders.go:118)", "    at Handler.show (handler.go:64)", "    caused by: 20 connections are held since 09:07 by report (report.go:31)",
+	} {
+		lines[740+i] = line
+	}
+	return lines
+}
+
+// hooked returns the lines that the model reads of a command's output after the hook.
+func hooked(program string, output []string) ([]string, error) {
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return nil, err
+	}
+	home, err := os.MkdirTemp("", "picture-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(home)
+	transcript := filepath.Join(home, "session.jsonl")
+	if err := os.WriteFile(transcript, transcriptOf(home), 0o600); err != nil {
+		return nil, err
+	}
+	event, err := json.Marshal(map[string]any{
+		"hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": transcript, "cwd": home, "tool_name": "Bash", "tool_use_id": "toolu_1",
+		"tool_input": map[string]any{"command": command}, "tool_response": map[string]any{"stdout": strings.Join(output, "\n"), "stderr": "", "interrupted": false, "isImage": false},
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	server := exec.Command(program)
-	server.Env = append(os.Environ(), "PRUNER_URL=embedded")
-	server.Stdin = bytes.NewReader(append(call, '\n'))
-	line, err := server.Output()
+	hook := exec.Command(program, "hook", "claude")
+	hook.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(program)} // found on PATH, it calls itself by its name
+	hook.Stdin = bytes.NewReader(event)
+	raw, err := hook.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", program, err)
+		return nil, fmt.Errorf("%s: %w", program, err)
 	}
 	var answer struct {
-		Result struct{ Content []struct{ Text string } }
+		Output struct{ UpdatedToolOutput struct{ Stdout string } } `json:"hookSpecificOutput"`
 	}
-	if err := json.Unmarshal(line, &answer); err != nil {
-		return "", err
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return nil, err
 	}
-	if len(answer.Result.Content) == 0 {
-		return "", fmt.Errorf("no answer: %s", line)
+	return strings.Split(answer.Output.UpdatedToolOutput.Stdout, "\n"), nil
+}
+
+// transcriptOf returns a session that begins with the user's question and the agent's call.
+func transcriptOf(folder string) []byte {
+	call := map[string]any{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": map[string]any{"command": command}}
+	var b bytes.Buffer
+	for _, line := range []map[string]any{
+		{"type": "user", "message": map[string]any{"role": "user", "content": asked}},
+		{"type": "assistant", "message": map[string]any{"id": "m1", "role": "assistant", "model": "claude-opus-4-6", "content": []any{call}}},
+	} {
+		line["sessionId"], line["cwd"] = "s", folder
+		raw, _ := json.Marshal(line) // of maps and strings; it cannot fail
+		b.Write(append(raw, '\n'))
 	}
-	return strings.TrimSuffix(answer.Result.Content[0].Text, "\n"), nil
+	return b.Bytes()
 }
