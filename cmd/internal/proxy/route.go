@@ -38,6 +38,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusMethodNotAllowed, "CONNECT is refused, because this is no forward proxy: its address belongs into a base URL, not into HTTPS_PROXY")
 		return
 	}
+	r.URL.Path, r.URL.RawPath = single(r.URL.Path), single(r.URL.RawPath)
 	if s.gate != nil && s.answerProbe(w, r) {
 		return
 	}
@@ -72,6 +73,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.proxy.ServeHTTP(w, r)
+}
+
+// single returns a path in which no slash follows another one, as where a base URL ends with one: a doubled slash must not lead past
+// what is known of a path.
+func single(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
 }
 
 // target is where a request goes.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
 // roundTripper is a transport that is a function.
@@ -187,6 +188,48 @@ func TestEachKeyReachesItsProviderOnly(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A slash that is doubled, as where a base URL ends with one, changes nothing: not where a request goes, nor who is admitted, nor that
+// its results are cleared.
+func TestADoubledSlashIsOne(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	r.server.secret = secret.New()
+	own := "/" + string(r.server.secret)
+	var paths []string
+	r.up.answer = func(_ http.ResponseWriter, req *http.Request) { paths = append(paths, req.URL.EscapedPath()) }
+	for _, path := range []string{"//v1/messages", "/%2Fv1/messages"} {
+		res, err := http.Post(r.proxy.URL+path, "", nil)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		assert.Equal(t, http.StatusForbidden, res.StatusCode, path)
+	}
+	assert.Empty(t, paths)
+	for i, path := range []string{"/v1/messages", "//v1/messages", "/v1//messages", "///v1///messages", "/%2Fv1/messages"} {
+		assert.Contains(t, string(r.post(t, own+path, claudeHistory(40))), "[cleared ", path)
+		assert.Equal(t, "/v1/messages", paths[i], path)
+		r.post(t, "/"+own+path, claudeHistory(40))
+		paths = paths[:i+1]
+	}
+	res, err := http.Get(r.proxy.URL + own + "/" + HealthPath)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	assert.Len(t, paths, 5, "the proxy itself answers")
+	r.server.upstream = nil
+	for path, want := range map[string]int{"//v1/messages": http.StatusOK, "//v1/responses": http.StatusMisdirectedRequest} {
+		r.server.proxy.Transport = roundTripper(func(q *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(q.URL.String())), Header: http.Header{}, Request: q}, nil
+		})
+		req, err := http.NewRequest(http.MethodPost, r.proxy.URL+own+path, strings.NewReader("{}"))
+		require.NoError(t, err)
+		req.Header.Set("X-Api-Key", "sk-ant-api03-k")
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		assert.Equal(t, want, res.StatusCode, "%s: %s", path, body)
 	}
 }
 
