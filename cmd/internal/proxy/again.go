@@ -46,14 +46,20 @@ func (a again) RoundTrip(r *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	_ = res.Body.Close() // nobody reads the rest
-	why := clearing.Refusal("")
-	if text := unpacked(reason, encodingOf(res.Header)); bytes.Contains(text, []byte(bindingWords)) {
-		why = clearing.BoundThinking
-	} else if second.StatusCode != http.StatusBadRequest {
+	why := bound(unpacked(reason, encodingOf(res.Header)))
+	if why == "" && second.StatusCode != http.StatusBadRequest {
 		why = clearing.Changed
 	}
 	b.sent(why)
 	return second, nil
+}
+
+// bound returns BoundThinking if an error of the API says so.
+func bound(text []byte) clearing.Refusal {
+	if bytes.Contains(text, []byte(bindingWords)) {
+		return clearing.BoundThinking
+	}
+	return ""
 }
 
 // in returns a request with the body.

@@ -69,6 +69,7 @@ type exchange struct {
 	api     *wire.API
 	session string
 	outcome clearing.Outcome
+	refused func(clearing.Refusal) // is told that the changed body was refused; nil: it was not changed
 }
 
 // prepare rewrites a request's body. After any error the body is sent as it came.
@@ -86,7 +87,8 @@ func (s *server) prepare(r *http.Request, a *wire.API) *http.Request {
 	if x == nil || len(x.outcome.Body) == 0 || bytes.Equal(x.outcome.Body, plain) {
 		setBody(r, body)
 	} else {
-		r = s.received(r, x, body).with(r)
+		came := s.received(r, x, body)
+		x.refused, r = came.sent, came.with(r)
 		setBody(r, packed(r, x.outcome.Body))
 	}
 	if x == nil {

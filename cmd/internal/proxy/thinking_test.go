@@ -122,6 +122,32 @@ func refusing(r *rig, status int, message string) {
 	}
 }
 
+// A refusal within a stream of status 200 is no use of the session. A session whose thinking is bound is left alone, and nothing
+// counts as replaced.
+func TestARefusalInAStreamIsNoAnswer(t *testing.T) {
+	for message, alone := range map[string]int{"overloaded": 0, bindingWords: 1} {
+		for name, text := range map[string]string{
+			"anthropic": "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"" + message + "\"}}\n\n",
+			"plain":     `{"error": {"code": 400, "message": "` + message + `"}}`,
+		} {
+			r := newRig(t, database(t), GC)
+			refusing(r, http.StatusOK, text)
+			require.Contains(t, string(r.post(t, messagesPath, claudeHistory(40))), "[cleared ")
+			r.server.feeding.Wait()
+			state := r.server.state(t.Context())
+			assert.Equal(t, []bool{alone == 0, alone > 0}, []bool{state.Replaced > 0, state.Alone > 0}, name)
+			assert.Empty(t, r.usages, name)
+			assert.Equal(t, alone == 0, bytes.Contains(r.post(t, messagesPath, claudeHistory(41)), []byte("[cleared ")), name)
+		}
+	}
+	r := newRig(t, database(t), GC)
+	refusing(r, http.StatusOK, "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\ndata: {\"type\":\"error\"}\n\n")
+	r.post(t, messagesPath, claudeHistory(40))
+	r.server.feeding.Wait()
+	require.Len(t, r.usages, 1, "it began to answer, and bills that")
+	assert.Positive(t, r.server.state(t.Context()).Replaced)
+}
+
 // A refusal of a changed body never reaches the client: the body is sent once more as it came, packed or not, and the session is
 // left alone from then on, by a new process, too. The proxy's report and the log say so.
 func TestARefusedChangeLeavesTheSessionAlone(t *testing.T) {

@@ -15,7 +15,8 @@ const (
 	tailBytes = 64 << 10
 )
 
-// listen records the usage of an answer as it passes.
+// listen records the usage of an answer as it passes. What a gateway refuses within a stream of status 200 was not answered. It cannot be
+// sent once more, but its session is left alone if thinking in it was bound.
 func (s *server) listen(res *http.Response) error {
 	x, ok := res.Request.Context().Value(exchangeKey{}).(*exchange)
 	if !ok || x.api.Counts || res.StatusCode != http.StatusOK {
@@ -23,6 +24,12 @@ func (s *server) listen(res *http.Response) error {
 	}
 	res.Body = &listener{ReadCloser: res.Body, packed: encodingOf(res.Header), done: func(text []byte) {
 		u := wire.UsageIn(text)
+		if wire.IsFailure(text, u) {
+			if why := bound(text); why != "" && x.refused != nil && len(x.outcome.Body) > 0 {
+				x.refused(why)
+			}
+			return
+		}
 		u.Subject = agent.SubjectOf(res.Request.Context())
 		u.Session, u.API = x.session, x.api.Name
 		u.Before, u.After, u.Cleared = x.outcome.Bill.Before, x.outcome.Bill.After, x.outcome.Results

@@ -17,6 +17,14 @@ var counts = sync.OnceValue(func() *regexp.Regexp {
 
 var modelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"model(?:Version)?"\s*:\s*"([^"]{1,80})"`) })
 
+// failure matches the error with which an API ends an answer that it began with status 200.
+var failure = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"type"\s*:\s*"error"|"error"\s*:\s*\{`) })
+
+// IsFailure reports whether an answer, streamed or not, with this usage is an error and nothing else.
+func IsFailure(text []byte, u contextgc.Usage) bool {
+	return u.Input+u.Read+u.Written+u.Output == 0 && failure().Match(text)
+}
+
 // UsageIn extracts the token counts from an answer, streamed or not.
 func UsageIn(text []byte) contextgc.Usage {
 	var u contextgc.Usage
