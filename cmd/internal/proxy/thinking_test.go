@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,13 @@ func refusing(r *rig, status int, message string) {
 	}
 }
 
+// askedInside sends a body without a connection, so that all is done when it returns. It returns what the upstream got.
+func askedInside(r *rig, body []byte) string {
+	r.server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://127.0.0.1"+messagesPath, bytes.NewReader(body)))
+	r.server.feeding.Wait()
+	return string(r.up.last())
+}
+
 // A refusal within a stream of status 200 is no use of the session. A session whose thinking is bound is left alone, and nothing
 // counts as replaced.
 func TestARefusalInAStreamIsNoAnswer(t *testing.T) {
@@ -132,18 +140,16 @@ func TestARefusalInAStreamIsNoAnswer(t *testing.T) {
 		} {
 			r := newRig(t, database(t), GC)
 			refusing(r, http.StatusOK, text)
-			require.Contains(t, string(r.post(t, messagesPath, claudeHistory(40))), "[cleared ")
-			r.server.feeding.Wait()
+			require.Contains(t, askedInside(r, claudeHistory(40)), "[cleared ")
 			state := r.server.state(t.Context())
 			assert.Equal(t, []bool{alone == 0, alone > 0}, []bool{state.Replaced > 0, state.Alone > 0}, name)
 			assert.Empty(t, r.usages, name)
-			assert.Equal(t, alone == 0, bytes.Contains(r.post(t, messagesPath, claudeHistory(41)), []byte("[cleared ")), name)
+			assert.Equal(t, alone == 0, strings.Contains(askedInside(r, claudeHistory(41)), "[cleared "), name)
 		}
 	}
 	r := newRig(t, database(t), GC)
 	refusing(r, http.StatusOK, "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\ndata: {\"type\":\"error\"}\n\n")
-	r.post(t, messagesPath, claudeHistory(40))
-	r.server.feeding.Wait()
+	askedInside(r, claudeHistory(40))
 	require.Len(t, r.usages, 1, "it began to answer, and bills that")
 	assert.Positive(t, r.server.state(t.Context()).Replaced)
 }
