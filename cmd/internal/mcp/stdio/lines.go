@@ -44,3 +44,9 @@ func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 		}
 	}
 }
+
+// atEnd waits for the next byte and reports whether there is none.
+func (l *lineReader) atEnd() bool {
+	_, err := l.r.Peek(1)
+	return err != nil
+}

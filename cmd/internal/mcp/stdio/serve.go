@@ -95,7 +95,7 @@ func (c *connection) read(lines *lineReader) {
 		}
 		m := mcpserver.Parse(line)
 		if !m.TakesLong() {
-			c.answer(c.ctx, m)
+			c.answerFirst(lines, m)
 			continue
 		}
 		ctx, end := c.session.Start(c.ctx, m)
@@ -114,6 +114,22 @@ func (c *connection) read(lines *lineReader) {
 		}
 	}
 	close(c.ended)
+}
+
+// answerFirst answers a message before the next line is read. An answer that waits for something else, such as a gateway's server, ends
+// as calls do if the input ends meanwhile.
+func (c *connection) answerFirst(lines *lineReader, m mcpserver.Message) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		if lines.atEnd() {
+			time.AfterFunc(finishWithin, cancel)
+		}
+	}()
+	c.answer(ctx, m)
+	<-looked
 }
 
 // handOver makes another goroutine the reader.

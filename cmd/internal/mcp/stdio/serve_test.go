@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -91,6 +92,26 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	}
 	require.NoError(t, feed.Close())
 	assert.True(t, <-ended)
+}
+
+// A client that goes while its first request waits for something else, such as the server that a gateway wraps, is not waited for.
+func TestAClientGoesBeforeItIsGreeted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mcpserver.New(mcpserver.Config{Version: "0", Result: "text", MaxCalls: 16, Pipeline: &states.Pipeline{Machine: fsm.MustCompile(fsm.RequestTable())},
+			Features: &mcpserver.Features{Greet: func(ctx context.Context, _ *mcpserver.Caller) {
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Minute):
+				}
+			}, Offered: func() mcpserver.Offered { return mcpserver.Offered{} }}})
+		in, feed := io.Pipe()
+		began, ended := time.Now(), make(chan bool)
+		go func() { ended <- Serve(t.Context(), s, in, io.Discard) }()
+		fmt.Fprintln(feed, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+		require.NoError(t, feed.Close())
+		<-ended
+		assert.Equal(t, finishWithin, time.Since(began))
+	})
 }
 
 // An end in which a call would not end is none that was graceful.
