@@ -4,6 +4,7 @@
 package service
 
 import (
+	"context"
 	"runtime"
 	"time"
 
@@ -34,7 +35,12 @@ type Service struct {
 	settings Settings
 	slots    chan struct{} // one token per text being processed
 	counters counters
+	usable   func(context.Context) error // see While; nil: always
 }
+
+// While lets PruneCode cut only while usable returns no error: its callers keep the originals where that says they cannot. It is to be
+// called before the first request.
+func (s *Service) While(usable func(context.Context) error) { s.usable = usable }
 
 // New returns a Service over s.Store, which the caller must close.
 func New(s Settings) *Service {

@@ -43,6 +43,9 @@ func (s *Service) PruneCode(ctx context.Context, a CodeArgs) (CodeResult, error)
 	if utf8.RuneCountInString(a.Code) > s.settings.MaxInputChars {
 		return wholeCode(a.Code, InputTooLarge), nil
 	}
+	if s.usable != nil && s.usable(ctx) != nil {
+		return wholeCode(a.Code, RecoveryUnavailable), nil
+	}
 	var out CodeResult
 	err := s.inSlot(ctx, func() (err error) {
 		out, err = a.prune(ctx)

@@ -61,7 +61,9 @@ func openServer(ctx context.Context, form Form, o Options) (p Parts, err error) 
 	if err != nil {
 		return p, err
 	}
-	p.Lines = own.lines
+	if p.Lines = own.lines; p.Lines != nil && p.Replicas != nil {
+		p.Lines.While(p.Replicas.Usable)
+	}
 	p.Server = mcpserver.New(configOf(form, o, offer, own, seen, pipelineOf(form, o, own, seen, index)))
 	if offer != nil {
 		offer.Tell(p.Server.ListChanged)
