@@ -44,6 +44,7 @@ var routed = []struct{ method, path, headers, host string }{
 	{"POST", "/v1/responses/compact", "Authorization: Bearer at-k|Chatgpt-Account-Id: a", "chatgpt.com"},
 	{"POST", "/v1/chat/completions", "Authorization: bearer sk-k", "api.openai.com"},
 	{"GET", "/v1/models?client_version=1", "Authorization: Bearer sk-k", "api.openai.com"},
+	{"POST", "/v1/alpha/search", "Authorization: Bearer sk-k", "api.openai.com"}, // of Codex's code that searches the web
 	{"POST", "/v1/threads/t/messages", "Authorization: Bearer sk-proj-k", "api.openai.com"},
 	{"POST", "/v1/embeddings", "Authorization: Bearer sk-svcacct-k", "api.openai.com"},
 	// Gemini CLI, and the same API in OpenAI's form.

@@ -12,7 +12,7 @@ var openai = &Provider{
 	headers: "Authorization: Bearer", prefixes: []string{"sk-"},
 	roots: []string{"models", "files", "skills",
 		"responses", "chat", "completions", "embeddings", "images", "audio", "videos", "moderations", "fine_tuning", "batches", "uploads",
-		"vector_stores", "assistants", "threads", "realtime", "conversations", "evals", "graders", "containers", "chatkit", "organization", "memories"},
+		"vector_stores", "assistants", "threads", "realtime", "conversations", "evals", "graders", "containers", "chatkit", "organization", "memories", "alpha"},
 	apis: []API{
 		{Name: "openai-responses", suffix: "/responses", parse: parseResponses},
 		{Name: "openai-chat", suffix: "/chat/completions", parse: parseChat},
