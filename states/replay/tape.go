@@ -24,6 +24,7 @@ type taped struct {
 	Item   contextgc.Item
 	Number int              // of the item, in the order of the session
 	Cached float64          // call: fraction of the prompt before it that the cache still had
+	Seen   bool             // call: that the cache had lost a part could be seen before it
 	Prices contextgc.Prices // of the call
 	Files  []string
 	Reads  bool // edit: the model must have the latest items of the files
@@ -256,6 +257,7 @@ func (r *recorder) called() {
 		r.text(before.Hidden)
 		r.left()
 		e.Cached = contextgc.CachedOf(this.Usage.CacheRead, max(before.Prompt-this.Gone+before.Gone, 0))
+		e.Seen = r.Foreseen(r.call)
 	}
 	r.add(e)
 	r.begins = false
@@ -355,7 +357,11 @@ func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.Cle
 		case tapedCall:
 			s.Prices = e.Prices
 			cached := int(e.Cached * float64(s.Sent()))
-			s.Call(by.Decide(s.Window(cached)).Clear, cached)
+			expected := cached
+			if !e.Seen {
+				expected = s.Sent()
+			}
+			s.Call(by.Decide(s.Window(expected)).Clear, cached)
 		case tapedEdit:
 			for _, file := range e.Files {
 				s.Work(file)

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/promptcache"
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
@@ -173,13 +174,20 @@ func (c *client) begin() {
 	}
 }
 
-// cool changes what stands first, where the recorded call found no cache: the system prompt from that point on to which the call found
-// it, or the first message if that is the end of the system prompt.
+// lose lets the caches lose what the recorded call did not find, of which nobody knows before.
+func (c *client) lose() {
+	this, before := c.Calls[c.call], c.Calls[c.call-1]
+	if part := contextgc.CachedOf(this.Usage.CacheRead, max(before.Prompt-this.Gone+before.Gone, 0)); part < 1 {
+		blocks, rest := c.asked.Find(part)
+		c.asked.Lose(blocks, rest)
+		c.standIn.sent.Lose(blocks, rest)
+	}
+}
+
+// cool changes what stands first, where it could be seen that the recorded call would find no cache: the system prompt from that point
+// on to which the call found it, or the first message if that is the end of the system prompt.
 func (c *client) cool() {
 	read := c.Calls[c.call].Usage.CacheRead
-	if 2*read >= c.Calls[c.call-1].Prompt {
-		return
-	}
 	c.colds++
 	number := fmt.Sprintf("%010d", c.colds)
 	at := len(c.filler(read))
@@ -222,8 +230,12 @@ func (c *client) called() error {
 	if c.begins {
 		c.begin()
 	} else {
-		if c.Measured && !c.thinks { // a client whose thinking is bound to its system prompt keeps that
+		switch {
+		case !c.Measured || c.thinks: // a client whose thinking is bound to its system prompt keeps that
+		case c.Foreseen(c.call):
 			c.cool()
+		default:
+			c.lose()
 		}
 		c.leave()
 	}

@@ -32,14 +32,16 @@ type Cache struct {
 	counted map[key]int    // tokens, by block
 	entries map[key]*entry // Anthropic's, by the prefix that ends there
 	prompts []sent         // the others'
+	last    []block        // of the newest prompt
 }
 
 type key = [sha256.Size]byte
 
 // entry is kept until it was not read for its lifetime.
 type entry struct {
-	life time.Duration
-	used time.Time
+	life   time.Duration
+	used   time.Time
+	blocks int
 }
 
 func (e *entry) alive(at time.Time) bool { return at.Sub(e.used) <= e.life }
@@ -72,6 +74,7 @@ func (c *Cache) Send(path string, body []byte, at time.Time) (Usage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(p.blocks)
+	c.last = p.blocks
 	if !p.marked {
 		return c.common(p, at), nil
 	}
@@ -145,7 +148,7 @@ func (c *Cache) marks(p prompt, at time.Time) (u Usage) {
 			e.used = at
 			continue
 		}
-		c.entries[prefixes[i+1]] = &entry{b.life, at}
+		c.entries[prefixes[i+1]] = &entry{b.life, at, i + 1}
 		if b.life >= tokens.CacheHour {
 			u.Hour += max(sizes[i+1]-sizes[from], 0)
 		} else {
@@ -202,4 +205,44 @@ func inCommon(a, b []block) (n int) {
 		return n + Count(a[i].text[:same])
 	}
 	return n
+}
+
+// Find returns where a part of the newest prompt's tokens ends: behind so many blocks, and a part of the next one.
+func (c *Cache) Find(part float64) (blocks int, rest float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := 0.0
+	for _, b := range c.last {
+		left += part * float64(b.tokens)
+	}
+	for _, b := range c.last {
+		n := float64(b.tokens)
+		if left < n {
+			return blocks, left / n
+		}
+		left -= n
+		blocks++
+	}
+	return blocks, 0
+}
+
+// Lose forgets what stands behind so many blocks of the newest prompt and a part of the next one, as providers do for reasons of their own.
+func (c *Cache) Lose(blocks int, rest float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for prefix, e := range c.entries {
+		if e.blocks > blocks {
+			delete(c.entries, prefix)
+		}
+	}
+	c.prompts = c.prompts[max(len(c.prompts)-1, 0):]
+	for i, s := range c.prompts {
+		n := min(blocks, len(s.blocks))
+		kept := append([]block{}, s.blocks[:n]...)
+		if n < len(s.blocks) {
+			text := s.blocks[n].text
+			kept = append(kept, block{text: text[:int(rest*float64(len(text)))]})
+		}
+		c.prompts[i].blocks = kept
+	}
 }

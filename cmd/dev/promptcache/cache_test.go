@@ -131,3 +131,26 @@ func TestACommonBeginning(t *testing.T) {
 		}
 	}
 }
+
+// A provider may lose a part of a prompt.
+func TestALostPart(t *testing.T) {
+	var marks, common Cache
+	one := send(t, &marks, request("claude-opus-5", "5m", "!a", long, "!d"), 0)
+	blocks, rest := marks.Find(.9)
+	assert.Equal(t, 3, blocks, "tools, system and a")
+	assert.InDelta(t, .8, rest, .01)
+	marks.Lose(blocks, rest)
+	u := send(t, &marks, request("claude-opus-5", "5m", "!a", long, "!d"), 0)
+	assert.Equal(t, Count("Bash\n")+Count(long+"\n")+Count("a\n"), u.Read)
+	assert.Equal(t, one.Prompt(), u.Prompt())
+
+	body := []byte(`{"model":"gpt-6.2","messages":[{"role":"user","content":"` + long + `"}]}`)
+	for _, part := range []float64{0, .5} {
+		_, err := common.Send("/chat/completions", body, began)
+		require.NoError(t, err)
+		common.Lose(common.Find(part))
+		u, err := common.Send("/chat/completions", body, began)
+		require.NoError(t, err)
+		assert.InDelta(t, part*float64(u.Prompt()), u.Read, 200)
+	}
+}

@@ -3,6 +3,8 @@ package sessions
 import (
 	"fmt"
 	"slices"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // A session's own usage tells how many tokens its texts have, if so many of its calls add enough of them.
@@ -147,4 +149,14 @@ func (b *Bill) SystemOf(base int) int {
 		return int(systemShare * float64(base))
 	}
 	return least
+}
+
+// Foreseen reports whether what stands between an agent and its model could see before a call that the cache had lost more than half
+// of the prompt: the client has changed its beginning, or made a pause. A cache without marks loses prompts for reasons of its own, and
+// then only the pause says so.
+func (b *Bill) Foreseen(call int) bool {
+	if call == 0 || 2*b.Calls[call].Usage.CacheRead >= b.Calls[call-1].Prompt {
+		return false
+	}
+	return b.Calls[call].Price.LookBack() > 0 || !b.Measured || b.at(call)-b.at(call-1) > tokens.CacheHour
 }
