@@ -190,7 +190,9 @@ soak: build
 
 # Recorded sessions turn by turn through the running proxy, billed from the bytes that it sends, beside what replay says.
 live: build
-	$(call dev,live) && .cache/dev/live -data "$(FIXTURES)" bin/mcp-pruner && .cache/dev/live -data "$(FIXTURES)" -edits bin/mcp-pruner
+	$(call dev,live) && for set in claude-code claude-code-2 claude-code-3 codex codex-2 codex-3 opencode opencode-2 swe-bench mini-swe; do \
+		echo "$$set:" && .cache/dev/live -data "$(FIXTURES)" -set $$set bin/mcp-pruner || exit 1; done && \
+	.cache/dev/live -data "$(FIXTURES)" -edits bin/mcp-pruner
 
 # The planner's constants, chosen on recorded sessions, each repository judged by those chosen without it.
 plan:

@@ -51,13 +51,13 @@ type tapedNeed struct {
 	Wide    bool
 }
 
-// Tape records a session for the policies GC and Both.
-func (f *Figures) Tape(p Policy) Tape {
-	if p != Both {
+// Tape records a session for the policy GC, or for the planner after another policy.
+func (f *Figures) Tape(after Policy) Tape {
+	if after == GC {
 		return f.tape(nil)
 	}
-	hook := f.judge(Hook)
-	return f.tape(&hook)
+	pruned := f.judge(after)
+	return f.tape(&pruned)
 }
 
 // tape records a session. after is what a hook had cut before, nil if nothing.

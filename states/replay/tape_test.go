@@ -58,3 +58,22 @@ func TestArgumentsOfEditsAreItems(t *testing.T) {
 	f.tape(nil).Play(contextgc.DefaultPolicy(), by, false)
 	assert.Empty(t, by.shown[1].Items)
 }
+
+// A planner knows of a lost cache only what can be seen; the bill knows all.
+func TestWhatIsLostUnseen(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		read  int
+		want  bool // the planner is told
+	}{{"claude-opus-5", 2000, true}, {"gpt-5.4", 2000, false}} {
+		call := func(read, written int) sessions.Step {
+			return sessions.Step{Kind: sessions.Call, Model: c.model, Usage: &sessions.Usage{CacheRead: read, CacheWrite: written}}
+		}
+		s := sessions.Session{ID: "s", Source: "x", Steps: []sessions.Step{call(0, 10_000), call(c.read, 8500)}}
+		by := &clearsAt{}
+		f := &Figures{trial: &trial{Bill: sessions.Billed(s, nil)}}
+		b := f.tape(nil).Play(contextgc.DefaultPolicy(), by, false)
+		assert.Equal(t, c.want, 2*by.shown[1].Cached < by.shown[1].Tokens, c.model)
+		assert.Greater(t, b.Before, 15_000.0)
+	}
+}

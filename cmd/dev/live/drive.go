@@ -46,7 +46,11 @@ func (m *meter) add(a api, body []byte) (promptcache.Usage, error) {
 }
 
 // again begins a context: replay takes nothing of it for cached.
-func (m *meter) again() { m.Cache, m.last = &promptcache.Cache{}, nil }
+func (m *meter) again() { m.Cache, m.last = &promptcache.Cache{Density: m.Density}, nil }
+
+func newMeter(density float64) *meter {
+	return &meter{Cache: &promptcache.Cache{Density: density}}
+}
 
 // patience is how long a proxy may take to end.
 const patience = 30 * time.Second
@@ -65,7 +69,9 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		return outcome{}, err
 	}
 	defer func() { _ = end() }() // it was asked to end, and says so by its status
-	c := client{api: a, Bill: sessions.Billed(s, nil), address: address, standIn: api, begins: true, edits: edits, asked: &meter{Cache: &promptcache.Cache{}}}
+	c := client{api: a, Bill: sessions.Billed(s, nil), address: address, standIn: api, begins: true, edits: edits}
+	c.density = float64(c.Tokens(filler(longText))) / float64(tokens.Claude(filler(longText)))
+	c.asked, api.sent = newMeter(c.density), newMeter(c.density)
 	c.hour = slices.ContainsFunc(s.Steps, func(step sessions.Step) bool { return step.Usage != nil && step.Usage.Hour > 0 })
 	for _, step := range s.Steps {
 		if err := c.take(step); err != nil {
@@ -87,7 +93,7 @@ type standIn struct {
 }
 
 func newStandIn(a api) *standIn {
-	s := &standIn{sent: &meter{Cache: &promptcache.Cache{}}}
+	s := &standIn{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -132,6 +138,7 @@ type client struct {
 	colds   int  // calls so far that found no cache
 	hour    bool // the client asks for a cache of an hour
 	asked   *meter
+	density float64 // tokens of the session for one that Claude counts
 }
 
 func (c *client) take(step sessions.Step) error {
@@ -142,6 +149,13 @@ func (c *client) take(step sessions.Step) error {
 		return nil
 	case sessions.Call:
 		return c.called()
+	case sessions.Drop:
+		for i := range c.history {
+			if c.history[i].Kind == sessions.Result && c.history[i].ID == step.ID {
+				c.history[i].Out = "[Old tool result content cleared]"
+			}
+		}
+		return nil
 	case sessions.Result:
 		c.known += c.Tokens(step.Out)
 	case sessions.User, sessions.Attach:
@@ -159,10 +173,13 @@ func (c *client) take(step sessions.Step) error {
 	return nil
 }
 
+// enough are the tokens by which a modelled system prompt is larger than replay's, since no cache keeps less than 4,096.
+const enough = 200
+
 // begin puts what the transcript does not contain before a context: tools and system prompt, and the rest as a first message. A
 // system prompt stays the same after a compaction.
 func (c *client) begin() {
-	base := sessions.ModelledSystem
+	base := sessions.ModelledSystem + enough
 	if c.Measured {
 		base = max(0, c.Calls[c.call].Prompt-c.known)
 	}
@@ -199,31 +216,16 @@ func (c *client) cool() {
 	c.system = c.system[:at] + number + c.system[at+len(number):]
 }
 
-// leave empties the results that the client took out before the next call, and adds the thinking that the transcript does not show.
-func (c *client) leave() {
-	gone := map[string]bool{}
-	for _, r := range c.Results {
-		if r.Until > 0 && r.Until == c.call {
-			gone[c.Session.Steps[r.Step].ID] = true
-		}
-	}
-	for i := range c.history {
-		if c.history[i].Kind == sessions.Result && gone[c.history[i].ID] {
-			c.history[i].Out = ""
-		}
-	}
+// think adds the thinking of the last answer that the transcript does not show.
+func (c *client) think() {
 	if hidden := c.Calls[c.call-1].Hidden; hidden > 0 {
 		c.known += hidden
 		c.history = append(c.history, sessions.Step{Kind: sessions.Say, Text: c.filler(hidden)})
 	}
 }
 
-// filler returns words that have so many tokens of the session's, which a usage counts otherwise than the estimate of a text.
-func (c *client) filler(size int) string {
-	const long = 10_000
-	text := filler(long)
-	return filler(int(float64(size) * float64(tokens.Claude(text)) / float64(c.Tokens(text))))
-}
+// filler returns words that have so many tokens of the session's.
+func (c *client) filler(size int) string { return filler(int(float64(size) / c.density)) }
 
 // called sends a request.
 func (c *client) called() error {
@@ -237,7 +239,7 @@ func (c *client) called() error {
 		default:
 			c.lose()
 		}
-		c.leave()
+		c.think()
 	}
 	c.begins = false
 	c.call++
@@ -307,6 +309,9 @@ func edit(history []sessions.Step, turn int) {
 		return
 	}
 }
+
+// longText is the size of a text by which the tokens of a session are measured.
+const longText = 10_000
 
 // filler returns words of a size in tokens, which have as many bytes per token as the proxy assumes of a system prompt.
 func filler(size int) string {

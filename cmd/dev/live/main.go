@@ -5,9 +5,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +24,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
-// near is the difference in points of the bill that the comparison allows.
+// near is the difference in points of the bill that the comparison allows, for the sessions of a set together.
 const near = 2
 
 // everyAPI is the collection whose sessions are played in the form of every API; those of others in the form of their own.
@@ -57,7 +60,7 @@ func run(ctx context.Context, file string, ids []string, program string, all boo
 		return err
 	}
 	fmt.Println("| API | session | calls | policy | clears | prunes | saved, from the bytes sent | by replay |\n|---|---|---|---|---|---|---|---|")
-	far := 0
+	sums := map[string]*sum{}
 	for i := range max(len(list), len(apis)) {
 		one := list[i%len(list)]
 		a := apis[i%len(apis)]
@@ -65,11 +68,9 @@ func run(ctx context.Context, file string, ids []string, program string, all boo
 			a = own(one)
 		}
 		if all || i < len(list) {
-			n, err := compare(ctx, program, a, asked(one, a))
-			if err != nil {
+			if err := compare(ctx, program, a, asked(one, a), sums); err != nil {
 				return fmt.Errorf("%s, %s: %w", a.name, one.ID, err)
 			}
-			far += n
 		}
 	}
 	if all {
@@ -77,11 +78,20 @@ func run(ctx context.Context, file string, ids []string, program string, all boo
 			return fmt.Errorf("%s, %s: %w", thinking().name, list[0].ID, err)
 		}
 	}
-	if far > 0 {
-		return fmt.Errorf("%d of the figures differ by more than %d points", far, near)
+	var far []error
+	for _, policy := range slices.Sorted(maps.Keys(sums)) {
+		of := *sums[policy]
+		sent, said := 100*of.sent/of.bill, 100*of.said/of.bill
+		fmt.Printf("| | all | | %s | | | %.1f %% | %.1f %% |\n", policy, sent, said)
+		if math.Abs(sent-said) > near {
+			far = append(far, fmt.Errorf("%s: the figures differ by more than %d points", policy, near))
+		}
 	}
-	return nil
+	return errors.Join(far...)
 }
+
+// sum is what the proxy saved of some sessions and what replay says, in fresh input tokens.
+type sum struct{ bill, sent, said float64 }
 
 // own returns the API of a session's model.
 func own(s sessions.Session) api {
@@ -108,26 +118,27 @@ func asked(s sessions.Session, a api) sessions.Session {
 	return s
 }
 
-// compare prints what the proxy saves of one session, and what replay says. It returns how many figures are far from each other.
-func compare(ctx context.Context, program string, a api, one sessions.Session) (far int, err error) {
+// compare prints what the proxy saves of one session, and what replay says, and adds both to the sums of each policy.
+func compare(ctx context.Context, program string, a api, one sessions.Session, sums map[string]*sum) error {
 	for _, policy := range []string{"gc", "both"} {
 		want, err := replayed(ctx, one, policy)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		sent, err := drive(ctx, program, policy, a, one, false)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		got := 100 * (sent.whole - sent.bill) / sent.whole * want.ofBill
-		note := ""
-		if diff := got - want.saved; diff > near || diff < -near {
-			note = " (far)"
-			far++
+		got := (sent.whole - sent.bill) / sent.whole * want.prompts
+		fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %% | %.1f %% |\n", a.name, one.ID, sent.calls, policy, sent.cleared, sent.pruned,
+			100*got/want.bill, 100*want.saved/want.bill)
+		if sums[policy] == nil {
+			sums[policy] = &sum{}
 		}
-		fmt.Printf("| %s | %.8s | %d | %s | %d | %d | %.1f %%%s | %.1f %% |\n", a.name, one.ID, sent.calls, policy, sent.cleared, sent.pruned, got, note, want.saved)
+		of := sums[policy]
+		of.bill, of.sent, of.said = of.bill+want.bill, of.sent+got, of.said+want.saved
 	}
-	return far, nil
+	return nil
 }
 
 // think plays a session of a model that thinks in each answer.
@@ -182,8 +193,11 @@ func runEdits(ctx context.Context, w io.Writer, file string, ids []string, progr
 	return nil
 }
 
-// longEnough is the number of model calls of a session that is taken where none is named.
-const longEnough = 60
+// The number of model calls of a session that is taken where none is named.
+const (
+	longEnough = 60
+	tooLong    = 250
+)
 
 // find returns the sessions of a collection whose ids begin so: a file of JSON lines, or an archive. Where none is named, it returns the
 // first ones that are long, and the longest where too few are.
@@ -201,9 +215,9 @@ func find(ctx context.Context, collection string, ids []string) (list []sessions
 		switch named := slices.ContainsFunc(ids, func(id string) bool { return id != "" && strings.HasPrefix(s.ID, id) }); {
 		case named:
 			list = append(list, s)
-		case ids[0] == "" && calls(s) >= longEnough && len(long) < len(apis):
+		case ids[0] == "" && calls(s) >= longEnough && calls(s) < tooLong && len(long) < len(apis):
 			long = append(long, s)
-		case ids[0] == "":
+		case ids[0] == "" && calls(s) < tooLong:
 			short = append(short, s)
 		}
 		return nil
@@ -223,27 +237,24 @@ func find(ctx context.Context, collection string, ids []string) (list []sessions
 	return list, err
 }
 
-// expected is what replay says of a session, in percent of its whole bill, before re-reads, which nobody makes here.
-type expected struct {
-	saved  float64
-	ofBill float64 // the share of the prompts, as the planner models them, in the bill
-}
+// expected is what replay says of a session, in fresh input tokens: the saving before re-reads, which nobody makes here.
+type expected struct{ bill, prompts, saved float64 }
 
 func replayed(ctx context.Context, one sessions.Session, policy string) (expected, error) {
-	f, err := replay.Of(ctx, one, replay.Settings{Policies: []replay.Policy{replay.Hook, replay.GC}})
+	f, err := replay.Of(ctx, one, replay.Settings{Policies: []replay.Policy{replay.Proxy, replay.GC}})
 	if err != nil {
 		return expected{}, err
 	}
 	of, pruned := replay.GC, 0.0
 	if policy == "both" {
-		hook := f.Outcome(replay.Hook)
-		of, pruned = replay.Both, hook.Gross-hook.Markers
+		new := f.Outcome(replay.Proxy)
+		of, pruned = replay.Proxy, new.Gross-new.Markers
 	}
 	rule := contextgc.DefaultPolicy()
 	rule.Prices = f.PlannerPrices()
 	b := f.Tape(of).WithoutNeeds().Play(rule, rule, false)
 	whole := f.Tape(replay.GC).Play(rule, rule, false).Before // the client sends what is pruned
-	return expected{saved: 100 * (pruned + b.Before - b.After) / f.Total, ofBill: whole / f.Total}, nil
+	return expected{bill: f.Total, prompts: whole, saved: pruned + b.Before - b.After}, nil
 }
 
 // proxyCommand returns the command that starts a proxy in a state folder of its own.

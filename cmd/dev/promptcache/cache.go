@@ -3,6 +3,7 @@
 package promptcache
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ const (
 
 // Cache is a provider's cache of prompts. Its zero value is empty.
 type Cache struct {
+	Density float64 // tokens of the model for one that Claude counts; 0: 1
+
 	mu      sync.Mutex
 	counted map[key]int    // tokens, by block
 	entries map[key]*entry // Anthropic's, by the prefix that ends there
@@ -90,11 +93,15 @@ func (c *Cache) count(blocks []block) {
 		b := &blocks[i]
 		n, known := c.counted[b.key]
 		if !known {
-			n = Count(b.text)
+			n = c.tokensOf(b.text)
 			c.counted[b.key] = n
 		}
 		b.tokens = n
 	}
+}
+
+func (c *Cache) tokensOf(text string) int {
+	return int(cmp.Or(c.Density, 1) * float64(Count(text)))
 }
 
 // Count returns the tokens of a text, as Claude counts them.
@@ -179,7 +186,7 @@ func (c *Cache) common(p prompt, at time.Time) Usage {
 	}
 	for _, s := range c.prompts {
 		if s.model == p.model && at.Sub(s.at) <= tokens.CacheLife {
-			most = max(most, inCommon(s.blocks, p.blocks))
+			most = max(most, c.inCommon(s.blocks, p.blocks))
 		}
 	}
 	if most < leastCommon {
@@ -192,7 +199,7 @@ func (c *Cache) common(p prompt, at time.Time) Usage {
 }
 
 // inCommon returns the tokens with which two prompts begin.
-func inCommon(a, b []block) (n int) {
+func (c *Cache) inCommon(a, b []block) (n int) {
 	for i := range min(len(a), len(b)) {
 		if a[i].key == b[i].key {
 			n += a[i].tokens
@@ -202,7 +209,7 @@ func inCommon(a, b []block) (n int) {
 		for same < min(len(a[i].text), len(b[i].text)) && a[i].text[same] == b[i].text[same] {
 			same++
 		}
-		return n + Count(a[i].text[:same])
+		return n + c.tokensOf(a[i].text[:same])
 	}
 	return n
 }

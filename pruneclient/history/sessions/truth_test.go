@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -167,4 +168,26 @@ func TestSystemOf(t *testing.T) {
 		assert.Equal(t, want, b.SystemOf(b.Calls[0].Prompt))
 	}
 	assert.Equal(t, ModelledSystem, Billed(Session{Steps: []Step{{Kind: Call}}}, nil).SystemOf(ModelledSystem))
+}
+
+// What a cache has lost can be seen before a call where the client changed its beginning or paused, and else only afterwards.
+func TestForeseen(t *testing.T) {
+	call := func(read int, at time.Duration) Step {
+		return Step{Kind: Call, At: at, Usage: &Usage{CacheRead: read, Input: 10_000 - read}}
+	}
+	for _, c := range []struct {
+		model string
+		steps []Step
+		want  bool
+	}{
+		{"claude-opus-5", []Step{call(0, 0), call(2000, time.Minute)}, true},
+		{"claude-opus-5", []Step{call(0, 0), call(7000, time.Minute)}, false},
+		{"gpt-5.4", []Step{call(0, 0), call(2000, time.Minute)}, false},
+		{"gpt-5.4", []Step{call(0, 0), call(2000, 2*time.Hour)}, true},
+	} {
+		for i := range c.steps {
+			c.steps[i].Model = c.model
+		}
+		assert.Equal(t, c.want, Billed(Session{Steps: c.steps}, nil).Foreseen(1), c)
+	}
 }
