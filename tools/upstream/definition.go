@@ -117,7 +117,8 @@ func (d *Definition) takesTasks() bool {
 // properties returns the parameters of the tool, including those of top-level alternatives,
 // and the names that every valid call must have.
 func (d *Definition) properties() (properties map[string]map[string]any, required []string) {
-	return parametersOf(d.schema)
+	d.lazy.reading.Do(func() { d.lazy.properties, d.lazy.required = parametersOf(d.schema) })
+	return d.lazy.properties, slices.Clone(d.lazy.required)
 }
 
 // ParameterNames returns the names of the tool's parameters, in order.
@@ -135,6 +136,13 @@ func (d *Definition) Texts() (opening, rest string) {
 type lazySchema struct {
 	once  sync.Once
 	rules *schema.Schema // nil: it cannot be compiled
+
+	reading    sync.Once
+	properties map[string]map[string]any
+	required   []string
+
+	mending sync.Once
+	slips   map[string]slip
 }
 
 func (d *Definition) compiled() *schema.Schema {

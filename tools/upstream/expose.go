@@ -28,7 +28,11 @@ type texts struct {
 
 func newTexts(s Server, mode Mode, o Options) *texts {
 	n := len(levels[mode])
-	return &texts{mode, planOf(s, mode, o), levels[mode], RawTokens(s.Tools, o.Tokens), make([][]Exposed, n), make([]int, n), o.Tokens}
+	all, read := slices.Clone(levels[mode]), map[excerpt]string{}
+	for i := range all {
+		all[i].read = read
+	}
+	return &texts{mode, planOf(s, mode, o), all, RawTokens(s.Tools, o.Tokens), make([][]Exposed, n), make([]int, n), o.Tokens}
 }
 
 // fitting returns the form with the most prose that fits the target, or the one without any, and its tokens.

@@ -16,10 +16,12 @@ type level struct {
 
 	novel int  // words of a parameter's description that cannot be guessed from the names; with fewer it is left out. 0: any
 	brief bool // without the filler of parameters' descriptions
+
+	read map[excerpt]string // texts that were shortened for another level already
 }
 
 func (l level) detail() shapeDetail {
-	return shapeDetail{Words: l.param, Novel: l.novel, Brief: l.brief, Enum: l.enum, Inner: l.inner}
+	return shapeDetail{Words: l.param, Novel: l.novel, Brief: l.brief, Enum: l.enum, Inner: l.inner, read: l.read}
 }
 
 // levels are ordered from the most prose to the least. The first is enough for a model to choose

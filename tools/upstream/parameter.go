@@ -71,6 +71,25 @@ type shapeDetail struct {
 	Enum  int      // maximum values of an enum; a longer one becomes a plain string
 	Inner int      // depth to which properties of objects are listed
 	Known []string // the names
+
+	read map[excerpt]string // nil: nothing is remembered
+}
+
+// excerpt is a text to shorten, and to how many words.
+type excerpt struct {
+	text  string
+	words int
+}
+
+// shorten is Shorten for a text that may have been shortened before.
+func (d shapeDetail) shorten(text string, words int) string {
+	short, known := d.read[excerpt{text, words}]
+	if !known {
+		if short = Shorten(text, words); d.read != nil {
+			d.read[excerpt{text, words}] = short
+		}
+	}
+	return short
 }
 
 // parametersOf returns the detail for a parameter with a name.
@@ -206,14 +225,14 @@ const readDescription = 16
 // text returns what is shown of a description.
 func (d shapeDetail) text(description string) string {
 	if d.Novel == 0 {
-		return Shorten(description, d.Words)
+		return d.shorten(description, d.Words)
 	}
-	start := Shorten(description, readDescription)
+	start := d.shorten(description, readDescription)
 	switch {
 	case NovelWords(start, WordRoots(d.Known...)) < d.Novel:
 		return ""
 	case d.Brief:
 		return brief(start, d.Words)
 	}
-	return Shorten(start, d.Words)
+	return d.shorten(start, d.Words)
 }

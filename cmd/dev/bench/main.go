@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -29,6 +30,15 @@ func main() {
 	}
 	if len(os.Args) == 2 && os.Args[1] == bareHTTPArgument {
 		serveBareHTTP()
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == quickArgument {
+		n, _ := strconv.Atoi(os.Args[2]) // written by waysTo
+		serveQuick(n)
+		return
+	}
+	if len(os.Args) > 2 && os.Args[1] == relayArgument {
+		relay(os.Args[2], os.Args[3:]...)
 		return
 	}
 	out := flag.String("o", "", "file to add the times to, in the format that benchstat reads")
@@ -84,7 +94,7 @@ var measures = []struct {
 	run  func(w *tabwriter.Writer, binary, root string) error
 }{
 	{"stdio", roundTrips}, {"start", startUp}, {"ping", pings}, {"memory", memory}, {"search", searches}, {"http", requests}, {"crowd", crowd}, {"greedy", greedy},
-	{"gateway", gatewayCost},
+	{"gateway", gatewayCost}, {"wrap", wrapCost},
 	{"proxy", proxied}, {"hook", hooks},
 }
 

@@ -118,7 +118,7 @@ func (f *fake) answer(m fakeMessage) {
 		}
 		tools := []string{
 			`{"name":"get_item","description":"Returns an item.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`,
-			`{"name":"list_items","description":"Lists items.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
+			`{"name":"list_items","description":"Lists items.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"x-unknown":{"kept":1.50}}`,
 			`{"name":"delete_item","description":"Deletes an item.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`,
 		}
 		if f.more {

@@ -46,6 +46,27 @@ func TestAWrappedServerIsTheSame(t *testing.T) {
 	}
 }
 
+// TestAWrapRelays: every byte passes that is not about a list of tools: members that nobody here knows, and a result
+// of 30 MB. The full text of a tool comes without the server, and an argument that is put right leaves the others
+// as the client spelled them. The wrap ends with its server's code.
+func TestAWrapRelays(t *testing.T) {
+	c := wrapped(t)
+	c.say(`{"jsonrpc":"2.0","id":"two","method":"tools/list"}`)
+	list := c.hear()
+	assert.Contains(t, list, `{"jsonrpc":"2.0","id":"two","result":{"tools":[`)
+	assert.Contains(t, list, `"x-unknown":{"kept":1.50}`)
+	help := c.result(callOf(3, "get_item", `{"action":"help"}`))
+	assert.Contains(t, help, `Input schema of get_item: {`)
+	came := c.result(callOf(4, "get_item", `{"note":"half \ud83d","big":12345678901234567890,"id":"20"}`))
+	assert.Contains(t, came, `\"id\":20`)
+	assert.Contains(t, came, `\"note\":\"half \\ud83d\"`)
+	assert.Contains(t, came, `\"big\":12345678901234567890`)
+	assert.Len(t, c.result(callOf(5, "get_item", `{"id":9}`)), 30<<20+len(`{"content":[{"type":"text","text":""}]}`))
+	c.say(callOf(6, "get_item", `{"id":4}`))
+	assert.Equal(t, 3, <-c.end)
+	c.end <- 0
+}
+
 // TestAWrappedServersLongResultsAreCut: with --prune-over the way back is listed, and no tool takes a question.
 func TestAWrappedServersLongResultsAreCut(t *testing.T) {
 	c := wrapped(t, "--prune-over", "2000")

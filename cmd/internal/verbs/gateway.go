@@ -115,6 +115,8 @@ func (f *gatewayFlags) run(c *cobra.Command, p command.Process, args []string) e
 		return command.Usagef("--%s is for a server over HTTP; add --http", slices.Min(slices.Collect(maps.Keys(given))))
 	case f.wrap && (f.overHTTP || f.listing || f.reporting || f.mapFile != "" || f.tokens != ""):
 		return command.Usagef("--wrap serves one server over stdio; leave the other flags out")
+	case f.wrap && f.pruneOver == 0:
+		return f.relay(c.Context(), p, args)
 	case f.wrap:
 		return command.Exit(serveStdio(c.Context(), p, f.offer(func(note func(string, map[string]any), changed func(...string)) (*gateway.Gateway, error) {
 			return gateway.Open(f.wrapped(p, args, f.pruneOver, note, changed))
@@ -195,6 +197,16 @@ func (f *gatewayFlags) offer(open func(note func(string, map[string]any), change
 			Tell: func(changed func(lists ...string)) { tell.Store(&changed) },
 		}, nil
 	}
+}
+
+// relay wraps a server whose results pass untouched.
+func (f *gatewayFlags) relay(ctx context.Context, p command.Process, line []string) error {
+	command.BoundTightly(p.Lookup)
+	code, err := gateway.Relay(ctx, connect.Config{Command: line[0], Args: line[1:]}, p.Env, f.target, p.Stdin, p.Stdout, p.Stderr)
+	if err != nil {
+		return err
+	}
+	return command.Exit(code)
 }
 
 // wrapped returns the options of a gateway for one server, which is started as its client would start it.

@@ -54,7 +54,7 @@ func spawn(c Config, env []string, stderr func(line string)) (*child, error) {
 	go func() {
 		code, err := command.Run(life)
 		if p.err = err; err == nil {
-			p.err = fmt.Errorf("it ended with exit code %d", code)
+			p.err = &exitError{code}
 		}
 		_ = theirs.Close()
 		_ = stdout.Close()
@@ -62,6 +62,11 @@ func spawn(c Config, env []string, stderr func(line string)) (*child, error) {
 	}()
 	return p, nil
 }
+
+// exitError is the error of a server that ended by itself.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("it ended with exit code %d", e.code) }
 
 // close closes the server's input, which asks it to end, and kills the remaining processes after a time limit. It waits
 // for their end, but not forever: a reader of the server's standard error that never returns would keep it from ending.
