@@ -4,20 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 const (
-	channel = "mcp_pruner" // of LISTEN and NOTIFY
-
-	// heardWithin is how long an announcement waits for the replica that it concerns, and pollEvery how often the others look
-	// for announcements without LISTEN.
+	// heardWithin is how long an announcement waits for the replica that it concerns, and pollEvery how often the others look.
 	heardWithin = 1500 * time.Millisecond
 	pollEvery   = 250 * time.Millisecond
-	// listenFor is how long a replica that is notified waits until it looks all the same: a notification may be lost.
-	listenFor = 2 * time.Second
-	askHeard  = 20 * time.Millisecond
+	askHeard    = 20 * time.Millisecond
 )
 
 // Announce tells all replicas something and reports whether one of them acted on it within heardWithin.
@@ -26,7 +19,7 @@ func (db *DB) Announce(ctx context.Context, topic string, payload []byte) (heard
 	err = db.read(ctx, func(ctx context.Context, q querier) error {
 		_, err := first(ctx, q, []any{&seq}, `WITH old AS (DELETE FROM mcp_pruner.announcements WHERE created_at < now() - interval '1 minute'),
 			new AS (INSERT INTO mcp_pruner.announcements (topic, payload) VALUES ($1, $2) RETURNING seq)
-			SELECT seq FROM new, pg_notify($3, $1)`, topic, payload, channel)
+			SELECT seq FROM new`, topic, payload)
 		return err
 	})
 	if err != nil {
@@ -51,34 +44,13 @@ func (db *DB) Announce(ctx context.Context, topic string, payload []byte) (heard
 }
 
 // Hear calls act with each announcement until it reports that it could act on it, or the announcement is too old. It returns
-// when ctx ends. It learns of announcements by LISTEN on the direct connection; without one, it looks for them.
+// when ctx ends.
 func (db *DB) Hear(ctx context.Context, act func(topic string, payload []byte) bool) {
 	for ctx.Err() == nil {
-		if db.settings.Direct != "" {
-			_ = direct(ctx, db.settings, func(conn *pgx.Conn) error { return db.listen(ctx, conn, act) }) // it is tried again, and polled meanwhile
-		}
 		_ = db.look(ctx, act) // the database is away: what was announced meanwhile is too old when it is back
 		select {
 		case <-ctx.Done():
 		case <-time.After(pollEvery):
-		}
-	}
-}
-
-func (db *DB) listen(ctx context.Context, conn *pgx.Conn, act func(string, []byte) bool) error {
-	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
-		return err
-	}
-	for {
-		if err := db.look(ctx, act); err != nil {
-			return err
-		}
-		waiting, cancel := context.WithTimeout(ctx, listenFor)
-		_, err := conn.WaitForNotification(waiting)
-		late := waiting.Err() != nil
-		cancel()
-		if ctx.Err() != nil || err != nil && !late {
-			return err
 		}
 	}
 }

@@ -22,8 +22,7 @@ var ErrUnavailable = errors.New("the database cannot be reached")
 
 // Database names a database.
 type Database struct {
-	Name   string // postgres://USER@HOST:PORT/DATABASE, with libpq's words
-	Direct string // the same database past a pgbouncer, for LISTEN and migration; "": Name, if Listens
+	Name string // postgres://USER@HOST:PORT/DATABASE, with libpq's words
 	// Patience bounds every operation; 0: 5 seconds.
 	Patience time.Duration
 	// Rest is how long a database that could not be reached is left alone: calls that come meanwhile fail at once instead of

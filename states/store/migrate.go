@@ -160,13 +160,9 @@ func apply(ctx context.Context, tx pgx.Tx, file string, number int) error {
 	return err
 }
 
-// direct does work on a connection of its own past a pgbouncer.
+// direct does work on a connection of its own, whatever the version of the schema is.
 func direct(ctx context.Context, s Database, work func(*pgx.Conn) error) error {
-	name := s.Direct
-	if name == "" {
-		name = s.Name
-	}
-	c, err := poolConfig(name, 1)
+	c, err := poolConfig(s.Name, 1)
 	if err != nil {
 		return err
 	}

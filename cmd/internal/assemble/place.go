@@ -76,7 +76,7 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 	case own != "":
 		return Place{}, fmt.Errorf("%s names a file and %s a database, in which everything is kept: unset one of them", setting, settings.Store)
 	}
-	return Place{Database: store.Database{Name: all, Direct: of(settings.StoreDirect)}}, nil
+	return Place{Database: store.Database{Name: all}}, nil
 }
 
 // recoveryPlace returns the place of the originals of pruned outputs; without any, they are kept in memory.
@@ -86,7 +86,7 @@ func recoveryPlace(c settings.Settings) (Place, error) {
 
 // lookupOf returns the variables of an environment, with those that name places as settings have them. others may be nil.
 func lookupOf(c settings.Settings, others settings.Lookup) settings.Lookup {
-	given := map[string]string{recoverySetting: c.RecoveryStore, ledgerSetting: c.GCStore, settings.Store: c.Store, settings.StoreDirect: c.StoreDirect}
+	given := map[string]string{recoverySetting: c.RecoveryStore, ledgerSetting: c.GCStore, settings.Store: c.Store}
 	return func(name string) (string, bool) {
 		if v, known := given[name]; known || others == nil {
 			return v, v != ""

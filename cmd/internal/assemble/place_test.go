@@ -23,9 +23,9 @@ func TestLocate(t *testing.T) {
 		{"/given", "/own", "sqlite:/s", Place{File: "/given"}, ""},
 		{"sqlite:/given", "/own", "", Place{File: "/given"}, ""},
 		{"", "sqlite:/own", "", Place{File: "/own"}, ""},
-		{"", "", db, Place{Database: store.Database{Name: db, Direct: "direct"}}, ""},
-		{db, "", "", Place{Database: store.Database{Name: db, Direct: "direct"}}, ""},
-		{db, "", db, Place{Database: store.Database{Name: db, Direct: "direct"}}, ""},
+		{"", "", db, Place{Database: store.Database{Name: db}}, ""},
+		{db, "", "", Place{Database: store.Database{Name: db}}, ""},
+		{db, "", db, Place{Database: store.Database{Name: db}}, ""},
 		{"/given", "", db, Place{}, "--store names a file and MCP_PRUNER_STORE a database"},
 		{"", "/own", db, Place{}, "MCP_PRUNER_GC_STORE names a file and MCP_PRUNER_STORE a database"},
 		{db, "/own", "", Place{}, "MCP_PRUNER_GC_STORE names a file"},
@@ -33,7 +33,7 @@ func TestLocate(t *testing.T) {
 		{"", "", "mysql://u:secret@h/d", Place{}, "MCP_PRUNER_STORE: want sqlite:FILE or postgres://USER@HOST/DATABASE"},
 		{"postgres://u:secret@h/d", "", "", Place{}, "without its password"},
 	} {
-		env := map[string]string{ledgerSetting: c.own, "MCP_PRUNER_STORE": c.all, "MCP_PRUNER_STORE_DIRECT": "direct"}
+		env := map[string]string{ledgerSetting: c.own, "MCP_PRUNER_STORE": c.all}
 		got, err := Locate(c.given, ledgerSetting, ".x", func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 		if c.refused != "" {
 			assert.ErrorContains(t, err, c.refused)

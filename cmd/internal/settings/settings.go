@@ -49,8 +49,7 @@ type Settings struct {
 	TraceHeads    string        // where its heads go beside the event log; "": nowhere
 	RunID         string        // of the run that started the server
 
-	Store       string // where state is kept: sqlite:FILE or postgres://...; "": see the settings below
-	StoreDirect string // the same database past a pgbouncer; "": Store
+	Store string // where state is kept: sqlite:FILE or postgres://...; "": see the settings below
 
 	RecoveryTTL      time.Duration // how long the original of pruned output can be recovered
 	RecoveryMaxBytes int64         // of all originals; the oldest are removed first
@@ -138,11 +137,8 @@ const Tell = "MCP_PRUNER_TELL"
 // OtherTools is the setting that names the other servers and tools whose results are pruned.
 const OtherTools = "MCP_PRUNER_OTHER_TOOLS"
 
-// The settings that say where state is kept.
-const (
-	Store       = "MCP_PRUNER_STORE"
-	StoreDirect = "MCP_PRUNER_STORE_DIRECT"
-)
+// Store is the setting that says where state is kept.
+const Store = "MCP_PRUNER_STORE"
 
 // FindOtherTools returns the value of [OtherTools], for verbs that need no other setting.
 func FindOtherTools(lookup Lookup) []string {

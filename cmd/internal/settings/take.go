@@ -151,11 +151,6 @@ func storeName(s *Settings, v string) bool {
 	return v == "" || isFile && file != "" || isDatabase(v)
 }
 
-func databaseName(s *Settings, v string) bool {
-	s.StoreDirect = v
-	return v == "" || isDatabase(v)
-}
-
 func isDatabase(v string) bool {
 	u, err := url.Parse(v)
 	return err == nil && strings.HasPrefix(v, DatabaseStore) && !u.Query().Has("password")

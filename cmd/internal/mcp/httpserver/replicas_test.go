@@ -21,7 +21,7 @@ import (
 // newReplica is a place that shares a database with others.
 func newReplica(t *testing.T, name string) *place {
 	t.Helper()
-	db, err := store.Open(store.Database{Name: name, Direct: name})
+	db, err := store.Open(store.Database{Name: name})
 	require.NoError(t, err)
 	var h *Handler
 	p := newPlace(t, func(c *Config) { c.Replicas = db })
