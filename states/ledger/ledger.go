@@ -112,10 +112,11 @@ func (l *Ledger) flush() {
 	}
 }
 
-// Observer stores a server's deliveries as segments of a project. Each is stored after its answer is
-// written, so that none is lost when the server ends.
+// Observer stores a server's deliveries as segments of a project, after their answers are written.
 type Observer struct {
 	Store   contextgc.Segments
+	Queue   *Ledger // stores them later, so that the connection's next request does not wait for a database; nil: at once, so that none is lost
+	CutOnly bool    // what was not cut is not stored
 	Project string
 	Failed  func(error)
 }
@@ -131,7 +132,7 @@ var ownTools = map[string]bool{
 
 // Ended implements states.Observer. It skips results that were not sent, because they are in no context.
 func (o Observer) Ended(d *states.Delivery) {
-	if d.Err != nil || d.Wire == 0 || d.Call == nil || ownTools[d.Tool] || d.Text == "" {
+	if d.Err != nil || d.Wire == 0 || d.Call == nil || ownTools[d.Tool] || d.Text == "" || o.CutOnly && d.PruneID == "" {
 		return
 	}
 	_, sent, _ := d.Tokens()
@@ -144,6 +145,10 @@ func (o Observer) Ended(d *states.Delivery) {
 	if d.Subject.Part {
 		e.FirstLine = max(d.Source.FirstLine, 1)
 		e.LastLine = e.FirstLine + max(tools.CountLines(d.Text), 1) - 1
+	}
+	if o.Queue != nil {
+		o.Queue.Add(e)
+		return
 	}
 	if _, err := o.Store.Put(context.Background(), e); err != nil {
 		o.Failed(err)

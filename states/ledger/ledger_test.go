@@ -48,6 +48,32 @@ func TestDeliveriesBecomeSegments(t *testing.T) {
 	assert.Equal(t, "one\ntwo\n", text)
 }
 
+// The next request of a connection waits for the observer, and a team's database may be slow: it stores later, and of a team what was
+// cut.
+func TestADatabaseIsNotWaitedFor(t *testing.T) {
+	store := &slowStore{Ledger: open(t), goesOn: make(chan struct{})}
+	o := Observer{Store: store, Queue: New(store, func(err error) { t.Error(err) }), CutOnly: true, Project: "p"}
+	for _, id := range []string{"", "prn_1", "", "prn_2"} {
+		o.Ended(&states.Delivery{Call: tooltest.Func(nil), Wire: 10, Tool: "read", Text: "text of " + id, PruneID: id})
+	}
+	close(store.goesOn)
+	o.Queue.Close(time.Minute)
+	all, err := store.List(context.Background(), contextgc.Filter{Project: "p", Tier: contextgc.Working})
+	require.NoError(t, err)
+	assert.Len(t, all, 2)
+}
+
+// slowStore stores nothing until it may go on.
+type slowStore struct {
+	contextgc.Ledger
+	goesOn chan struct{}
+}
+
+func (s *slowStore) Put(ctx context.Context, entries ...contextgc.Entry) ([]string, error) {
+	<-s.goesOn
+	return s.Ledger.Put(ctx, entries...)
+}
+
 func TestClosingStoresWhatWaits(t *testing.T) {
 	store := open(t)
 	l := New(store, func(err error) { t.Error(err) })

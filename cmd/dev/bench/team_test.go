@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -47,6 +48,29 @@ func BenchmarkTeam(b *testing.B) {
 				took[n] = append(took[n], time.Since(began))
 				require.NoError(b, err)
 				require.Contains(b, string(answer), "prn_", "the result was not pruned")
+			}
+		}
+		for n, p := range places {
+			b.ReportMetric(median(took[n]), "p50-ms-"+p.name)
+		}
+	})
+	b.Run("Small", func(b *testing.B) { // calls one after the other on a connection, whose results are not cut
+		took := make([][]time.Duration, len(places))
+		var callers []*caller
+		for _, p := range places {
+			callers = append(callers, startGateway(b, program, p.store))
+		}
+		list, err := callers[0].post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		require.NoError(b, err)
+		name := regexp.MustCompile(`"name":"(read[^"]+)"`).FindSubmatch(list) // ours is called read
+		require.NotNil(b, name, "%s", list)
+		for i := 0; b.Loop(); i++ {
+			for n, c := range callers {
+				began := time.Now()
+				answer, err := c.post(request(i+1, string(name[1]), map[string]any{}))
+				took[n] = append(took[n], time.Since(began))
+				require.NoError(b, err)
+				require.Contains(b, string(answer), "hello")
 			}
 		}
 		for n, p := range places {

@@ -303,14 +303,28 @@ func (seen observation) with(l Ledger, o Options) observation {
 		seen.tools = contextgc.Toolset{Store: l, Project: project, Shown: ledger.Shown(index, l.Name(), s.Root)}.Tools()
 	}
 	failed := func(err error) { LedgerFailed(o.Emit)(err.Error()) }
-	seen.observers = append(seen.observers, ledger.Observer{Store: l, Project: project, Failed: failed})
+	to := ledger.Observer{Store: l, CutOnly: !KeepsAll(l, s), Project: project, Failed: failed}
+	if l.Shared() {
+		to.Queue = ledger.New(l, failed)
+	}
+	seen.observers = append(seen.observers, to)
 	stop := ledger.KeepClean(l, l.Files, LedgerLimits(s), failed)
 	seen.closers = append(seen.closers, func() error {
 		stop()
+		if to.Queue != nil {
+			to.Queue.Close(storeWithin)
+		}
 		return l.Close()
 	})
 	return seen
 }
+
+// storeWithin is how long the end of a server waits for what is not in the database yet.
+const storeWithin = 2 * time.Second
+
+// KeepsAll reports whether a ledger keeps results that were neither cut nor cleared: that of one user, and that of a team whose agents
+// have the ledger's tools.
+func KeepsAll(l Ledger, s settings.Settings) bool { return !l.Shared() || offersLedger(s) }
 
 // database returns what says whether the team's database can be used, which was opened with the originals before; nil: there is none.
 func database(s settings.Settings) (usable func(context.Context) error, closed func() error) {

@@ -87,7 +87,11 @@ func (s *server) openWork(ctx context.Context, p command.Process, c settings.Set
 		}
 	})
 	w.usage = book.AddUsage
+	all := assemble.KeepsAll(store, c)
 	w.feed = func(c *wire.Conversation, client string) {
+		if !all {
+			return
+		}
 		for _, r := range c.Last().Results {
 			if r.HasText() {
 				book.Add(clearing.Entry(c, r, client))
