@@ -53,7 +53,7 @@ func (e Entry) Open(ctx context.Context, lookup settings.Lookup) (g *web.Gate, c
 				return nil, func() {}, err
 			}
 		}
-		g.Methods = append(g.Methods, web.NewStoredKeys(finder(all, only), time.Now))
+		g.Methods = append(g.Methods, web.NewStoredKeys(finder(all, only), e.Door.KeysGrace, e.Failed, time.Now))
 	}
 	if o := e.Door.OIDC; o.Issuer != "" {
 		g.Methods = append(g.Methods, &web.OIDC{Issuer: o.Issuer, Audience: o.Audience, Scopes: o.Scopes, Claim: o.Claim})

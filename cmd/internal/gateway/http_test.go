@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,6 +63,7 @@ func overHTTPWith(t *testing.T, config string, more ...string) (address string, 
 type httpClient struct {
 	t                *testing.T
 	address, session string
+	answers          string // the address for answers to questions; "": the same
 	headers          map[string]string
 }
 
@@ -110,6 +112,7 @@ func (c httpClient) call(id int) <-chan string {
 			var m struct{ ID, Method string }
 			_ = json.Unmarshal([]byte(strings.TrimPrefix(lines.Text(), "data: ")), &m)
 			if m.Method == "elicitation/create" {
+				c.address = cmp.Or(c.answers, c.address)
 				c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":{"password":"hunter2"}}}`, m.ID)).Body.Close()
 			}
 		}

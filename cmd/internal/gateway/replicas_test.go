@@ -93,3 +93,18 @@ func TestChangedRootsFindTheirReplica(t *testing.T) {
 	c.address = here
 	assert.Equal(t, http.StatusNotFound, c.end(), "the session has ended at both")
 }
+
+// TestAnAnswerFindsItsReplica: an answer to a server's question reaches the replica that asked, if another one is told. One that nobody
+// waits for is refused, and not acknowledged and lost.
+func TestAnAnswerFindsItsReplica(t *testing.T) {
+	t.Setenv("MCP_PRUNER_STORE", storetest.Start(t).Database(t))
+	here, _ := overHTTP(t)
+	there, _ := overHTTPWith(t, serversFile(t, map[string]any{"shop": fakeEntry("plain")}))
+	c := session(t, here, "some-client")
+	c.answers = there
+	assert.Contains(t, <-c.call(17), `\"password\":\"hunter2\"`)
+	c.address = there
+	late := c.post(`{"jsonrpc":"2.0","id":"srv-1","result":{"action":"accept"}}`)
+	assert.Equal(t, http.StatusBadRequest, late.StatusCode)
+	_ = late.Body.Close()
+}

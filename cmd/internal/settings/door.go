@@ -14,8 +14,9 @@ type Door struct {
 	Access web.Access
 	Port   int // 0: any free port
 
-	TokenFile string // holds a bearer token that requests may carry; "": none
-	APIKeys   bool   // keys of "mcp-pruner keys" are accepted
+	TokenFile string        // holds a bearer token that requests may carry; "": none
+	APIKeys   bool          // keys of "mcp-pruner keys" are accepted
+	KeysGrace time.Duration // how long a key is accepted after it was last confirmed, while the store cannot be asked
 	OIDC      OIDC
 
 	Drain time.Duration // for requests in progress when the program ends, if others than this machine reach it
@@ -77,6 +78,9 @@ func doorRows() []Row {
 				s.APIKeys = v == "keys"
 				return v == "" || s.APIKeys
 			}},
+		{Name: "MCP_PRUNER_KEYS_GRACE_S", For: doors, Default: "900", Allowed: "an integer from 10 to 86400",
+			Meaning: "Seconds for which a key is accepted after it was last confirmed, while the store of keys cannot be asked. A warning says so. A key that was revoked meanwhile is accepted, too.",
+			Take:    seconds(10, 86400, func(s *Settings) *time.Duration { return &s.KeysGrace })},
 	}, oidcRows()...)
 }
 

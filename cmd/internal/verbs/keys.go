@@ -232,7 +232,7 @@ func revokeKeyCommand(p command.Process, with keyUse) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(p.Stdout, "%s is revoked. Servers that know it refuse it within %d seconds.\n", args[0], int(web.MaxRevoked.Seconds()))
+				_, err = fmt.Fprintf(p.Stdout, "%s is revoked. Servers that reach the store refuse it within %d seconds.\n", args[0], int(web.MaxRevoked.Seconds()))
 				return err
 			})(c)
 		},

@@ -38,7 +38,7 @@ func TestStoredKeys(t *testing.T) {
 	passes(t, "alice", func(_ *testing.T, key string) web.AuthMethod {
 		return web.NewStoredKeys(func(_ context.Context, hash []byte) (web.Caller, bool, error) {
 			return web.Caller{Subject: "alice"}, bytes.Equal(hash, web.HashKey(key)), nil
-		}, time.Now)
+		}, time.Minute, nil, time.Now)
 	})
 }
 

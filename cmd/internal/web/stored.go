@@ -17,11 +17,11 @@ import (
 
 // How long an answer of the store of keys is used.
 const (
-	fresh   = 10 * time.Second // without asking again
-	MaxLost = 60 * time.Second // while the store cannot be asked
-	// MaxRevoked is the longest time for which a revoked key is accepted.
-	MaxRevoked = MaxLost
+	fresh = 10 * time.Second // without asking again
+	// MaxRevoked is the longest time for which a revoked key is accepted where the store can be asked.
+	MaxRevoked = fresh
 
+	warnEvery     = time.Minute
 	lookupWithin  = 2 * time.Second
 	askAgainAfter = time.Second // a store that failed is left alone for so long
 	lookups       = 4           // at once, so that guesses do not take all connections of the store
@@ -62,18 +62,21 @@ func HashKey(key string) []byte {
 type KeyFinder func(ctx context.Context, hash []byte) (c Caller, ok bool, err error)
 
 // StoredKeys is the method of API keys that are in a store. What the store said is remembered for a while, so that a short
-// outage of the store stops nobody. A key that was not confirmed for MaxLost is refused.
+// outage of the store stops nobody.
 type StoredKeys struct {
 	find   KeyFinder
 	now    func() time.Time
+	grace  time.Duration        // how long a key is accepted that the store confirmed before it could not be asked any more
+	warn   func(message string) // is told, once a minute, that keys are accepted unasked
 	asking *semaphore.Weighted
 
 	mu     sync.Mutex
 	known  map[string]confirmed // by hash
 	failed time.Time            // when the store last failed; zero: it works
 	why    error                // it failed
-	second time.Time            // in which guesses were made
-	wrong  int                  // guesses in that second
+	warned time.Time
+	second time.Time // in which guesses were made
+	wrong  int       // guesses in that second
 }
 
 var errGuesses = errors.New("too many keys that nobody has were tried in this second")
@@ -84,9 +87,10 @@ type confirmed struct {
 	at     time.Time
 }
 
-// NewStoredKeys returns a method that asks a store. now is time.Now, except in tests.
-func NewStoredKeys(find KeyFinder, now func() time.Time) *StoredKeys {
-	return &StoredKeys{find: find, now: now, asking: semaphore.NewWeighted(lookups), known: make(map[string]confirmed)}
+// NewStoredKeys returns a method that asks a store. While that cannot be asked a key is accepted for grace after it was confirmed, and
+// warn is told. now is time.Now, except in tests.
+func NewStoredKeys(find KeyFinder, grace time.Duration, warn func(message string), now func() time.Time) *StoredKeys {
+	return &StoredKeys{find: find, grace: grace, warn: warn, now: now, asking: semaphore.NewWeighted(lookups), known: make(map[string]confirmed)}
 }
 
 // Check implements [AuthMethod].
@@ -113,10 +117,22 @@ func (s *StoredKeys) Check(ctx context.Context, credential string) (Caller, erro
 			return s.current(c)
 		}
 	}
-	if seen && s.now().Sub(last.at) < MaxLost {
+	if seen && s.now().Sub(last.at) < s.grace {
+		s.accepted()
 		return s.current(last.caller)
 	}
 	return Caller{}, fmt.Errorf("ask the store of API keys: %w", err)
+}
+
+// accepted warns that keys are accepted although the store cannot be asked.
+func (s *StoredKeys) accepted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.warn == nil || s.why == nil || s.now().Sub(s.warned) < warnEvery {
+		return
+	}
+	s.warned = s.now()
+	s.warn(fmt.Sprintf("the store of API keys cannot be asked (%v): for %v after it confirmed a key that is accepted all the same, also if it was revoked meanwhile", s.why, s.grace))
 }
 
 // current refuses a caller whose key has expired.
@@ -178,7 +194,7 @@ func (s *StoredKeys) makeRoom() {
 		return
 	}
 	for hash, k := range s.known {
-		if s.now().Sub(k.at) >= MaxLost {
+		if s.now().Sub(k.at) >= s.grace {
 			delete(s.known, hash)
 		}
 	}
@@ -193,7 +209,7 @@ func (s *StoredKeys) makeRoom() {
 // Ready returns an error if the store has been failing for so long that no key is accepted any more.
 func (s *StoredKeys) Ready(ctx context.Context) error {
 	s.mu.Lock()
-	recent := s.now().Add(-MaxLost)
+	recent := s.now().Add(-s.grace)
 	for _, k := range s.known {
 		if k.at.After(recent) {
 			s.mu.Unlock()

@@ -137,7 +137,10 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 	}
 	here := m.Cancels() && session.Knows(m) // asked before the call ends
 	reply := x.server.Answer(ctx, session, m)
-	h.pass(ctx, x.r.Header.Get(mcp.HeaderSessionID), agent.SubjectOf(ctx), m, here || reply.Told())
+	if f := h.pass(ctx, x.r.Header.Get(mcp.HeaderSessionID), agent.SubjectOf(ctx), m, here || reply.Told()); f != nil {
+		h.config.refuse(x.w, x.r, f)
+		return
+	}
 	if m.Method == "initialize" && session.Opened() {
 		if id := h.sessions.add(session, agent.SubjectOf(ctx)); id != "" {
 			x.w.Header().Set(mcp.HeaderSessionID, id)

@@ -253,7 +253,7 @@ func TestSessionsAreTheirSubjects(t *testing.T) {
 				}
 			}
 			return web.Caller{}, false, nil
-		}, time.Now)}}
+		}, time.Minute, nil, time.Now)}}
 	})
 	response, _ := p.post(message("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "c", "version": "1"}}), "Authorization: Bearer "+alice)
 	id := response.Header.Get("Mcp-Session-Id")

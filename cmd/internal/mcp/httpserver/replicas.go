@@ -5,22 +5,24 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 )
 
-// The topics of notifications that concern another replica than the one that got them.
+// The topics of messages that concern another replica than the one that got them.
 const (
 	cancelTopic = "cancel" // of a call that it runs
 	rootsTopic  = "roots"  // of a client whose connections to servers it has
 	endTopic    = "end"    // of a session
+	answerTopic = "answer" // of a client that it asked
 )
 
-// remote is such a notification. It names the session by a hash: its id would admit whoever reads it.
+// remote is such a message. It names the session by a hash: its id would admit whoever reads it.
 type remote struct {
 	Session string          `json:"session"`
 	Subject string          `json:"subject"`
-	Params  json.RawMessage `json:"params"`
+	Params  json.RawMessage `json:"params"` // or the whole answer
 }
 
 func sessionHash(id string) string {
@@ -28,33 +30,43 @@ func sessionHash(id string) string {
 	return base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// pass passes a notification on to the replica that it concerns, before it is acknowledged. A call that no replica runs has
-// ended. here means that it concerned this one.
-func (h *Handler) pass(ctx context.Context, id, subject string, m mcpserver.Message, here bool) {
-	var topic string
+// nobodyAsked refuses an answer that no replica waits for, so that the client does not take it for delivered.
+var nobodyAsked = &fault{http.StatusBadRequest, "nobody_asked", "nobody waits for this answer: its question has ended, or the replica that asked cannot be reached now"}
+
+// pass passes a message on to the replica that it concerns, before it is acknowledged. A call that no replica runs has
+// ended; an answer that none waits for is refused. here means that it concerned this one.
+func (h *Handler) pass(ctx context.Context, id, subject string, m mcpserver.Message, here bool) *fault {
+	topic, content := "", m.Params
 	switch {
-	case here:
-		return
+	case h.config.Replicas == nil || id == "" || here:
+		return nil
+	case m.Stray():
+		topic, content = answerTopic, m.Response()
 	case m.Cancels():
 		topic = cancelTopic
 	case m.Method == mcpserver.RootsChanged:
 		topic = rootsTopic
 	default:
-		return
+		return nil
 	}
-	h.announce(ctx, topic, id, subject, m.Params)
+	if heard := h.announce(ctx, topic, id, subject, content); m.Stray() && !heard {
+		return nobodyAsked
+	}
+	return nil
 }
 
-// announce tells the other replicas something about a session.
-func (h *Handler) announce(ctx context.Context, topic, id, subject string, params json.RawMessage) {
+// announce tells the other replicas something about a session, and reports whether one of them acted on it. It is a wish:
+// without the database a call ends by itself.
+func (h *Handler) announce(ctx context.Context, topic, id, subject string, content json.RawMessage) (heard bool) {
 	if h.config.Replicas == nil || id == "" {
-		return
+		return false
 	}
-	payload, err := json.Marshal(remote{sessionHash(id), subject, params})
+	payload, err := json.Marshal(remote{sessionHash(id), subject, content})
 	if err != nil {
-		return
+		return false
 	}
-	_, _ = h.config.Replicas.Announce(ctx, topic, payload) // a wish: without the database a call ends by itself
+	heard, _ = h.config.Replicas.Announce(ctx, topic, payload)
+	return heard
 }
 
 // hear acts on what other replicas were told, until ctx ends.
@@ -77,6 +89,8 @@ func (h *Handler) hear(ctx context.Context) {
 			return true
 		case rootsTopic:
 			return h.config.Server.Notified(session, mcpserver.RootsChanged, n.Params)
+		case answerTopic:
+			return session.Answered(mcpserver.Parse(n.Params))
 		}
 		return false
 	})

@@ -21,8 +21,7 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 	m = s.config.form.direct(m)
 	switch {
 	case m.stray:
-		session.answered(m)
-		return Reply{}
+		return Reply{told: session.Answered(m)}
 	case m.fault != 0:
 		return s.refuse(ctx, session, m)
 	case m.ID == nil:

@@ -6,6 +6,7 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"sync"
 	"unicode/utf8"
 
@@ -55,6 +56,14 @@ func (m Message) Fault() int { return m.fault }
 // Stray reports whether the message is a response: the client's answer to a request of this server, or an
 // unsolicited one.
 func (m Message) Stray() bool { return m.stray }
+
+// Response returns a response as it stands in a message.
+func (m Message) Response() json.RawMessage {
+	fields := map[string]json.RawMessage{"jsonrpc": json.RawMessage(`"2.0"`), "id": m.ID, "result": m.result, "error": m.problem}
+	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return v == nil })
+	line, _ := json.Marshal(fields) // what was parsed
+	return line
+}
 
 // Parse parses one message, which keeps parts of the line until its params are decoded. It never fails: an error in the
 // line is recorded in the message and becomes its answer.

@@ -15,10 +15,10 @@ type Reply struct {
 	err      error  // the answer could not be created
 	release  func() // releases the call's slot; nil: the call has none
 	answered func() // reports that the answer was written; nil: nobody is told
-	told     bool   // somebody was told of a notification
+	told     bool   // somebody was told of a notification, or waited for the client's answer
 }
 
-// Told reports whether somebody was told of a notification.
+// Told reports whether somebody was told of a notification, or waited for the client's answer to a question.
 func (r Reply) Told() bool { return r.told }
 
 // Call returns the request behind the answer, or nil if no machine ran for it.

@@ -341,17 +341,19 @@ func (s *Session) expect() (id string, answers <-chan Message, done func()) {
 	}
 }
 
-// answered delivers the client's answer to a request of this server.
-func (s *Session) answered(m Message) {
+// Answered delivers the client's answer to a request of this server. It reports whether the request waits here.
+func (s *Session) Answered(m Message) bool {
 	if m.ID == nil {
-		return
+		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.asking[idKey(m.ID)]; c != nil {
+	c := s.asking[idKey(m.ID)]
+	if c != nil {
 		delete(s.asking, idKey(m.ID))
 		c <- m
 	}
+	return c != nil
 }
 
 // recent remembers a limited number of ids for a limited time.
