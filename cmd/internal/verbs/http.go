@@ -82,8 +82,7 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 		})
 	}
 	if err != nil {
-		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
-		return command.Usage
+		return startFailed(p, emit, err)
 	}
 	reportStrays(p.Env, emit)
 	for _, note := range config.Notes {

@@ -82,8 +82,7 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 		}
 	}
 	if err != nil {
-		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
-		return command.Usage
+		return startFailed(p, emit, err)
 	}
 	reportStrays(p.Env, emit)
 	emit(fsm.NewEvent("mcp_pruner.ready", "", fsm.Facts{"root": config.Root}))
@@ -92,6 +91,16 @@ func serveStdio(ctx context.Context, p command.Process, other offer) int {
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
 	return command.OK
+}
+
+// startFailed says why a server does not start: on a terminal in words, else as an event of the log. It returns the exit code.
+func startFailed(p command.Process, emit func(fsm.Event), err error) int {
+	if command.IsTerminal(p.Stderr) {
+		_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", command.Program, err)
+	} else {
+		emit(fsm.NewEvent("mcp_pruner.start_failed", "", fsm.Facts{"message": oneLine(err)}))
+	}
+	return command.Usage
 }
 
 // reportStrays logs every variable that looks like a setting and is not one.
