@@ -78,6 +78,10 @@ func (b *backends) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			r.URL.Path = "/v1/responses"
 		}
 		b.model.ServeHTTP(w, r)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/alpha/search"):
+		_, _ = io.WriteString(w, `{"output":"turn0search0: it rains in Paris (`+mockmodel.Cited+`)"}`)
+	case r.Header.Get("Upgrade") != "":
+		w.WriteHeader(http.StatusUpgradeRequired)
 	default:
 		http.NotFound(w, r)
 	}
@@ -202,6 +206,113 @@ func toolsNamed(body []byte) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// TestCodexSearchesTheWeb proves that a search of the web runs through the proxy as it does without us, with a key and with a login:
+// by the API itself where the model calls its tools, and by a request of Codex's own where the model's code calls web.run. Codex's
+// events and its requests are the same, but for the old results that were cleared.
+func TestCodexSearchesTheWeb(t *testing.T) {
+	for _, login := range []string{withKey, withChatGPT} {
+		for _, model := range []string{"", "gpt-5.5"} {
+			t.Run(login+" "+model, func(t *testing.T) {
+				events, requests := searched(t, login, model, false)
+				ourEvents, ourRequests := searched(t, login, model, true)
+				assert.Equal(t, events, ourEvents)
+				require.Len(t, ourRequests, len(requests))
+				cleared := 0
+				for i, request := range requests {
+					require.Len(t, ourRequests[i], len(request))
+					for n, part := range request {
+						switch ours := ourRequests[i][n]; {
+						case strings.Contains(ours, "[cleared ") && !strings.Contains(part, "[cleared "):
+							assert.Contains(t, part, "line 300 of the output of call ")
+							cleared++
+						default:
+							require.Equal(t, part, ours)
+						}
+					}
+				}
+				assert.NotZero(t, cleared)
+			})
+		}
+	}
+}
+
+// searchTurns is a session that searches the web first and then runs many commands.
+func searchTurns(direct bool) (turns []mockmodel.Turn) {
+	first := mockmodel.Turn{Text: "I search.", Calls: []mockmodel.Call{{Tool: "exec", Code: `text(await tools.web__run({search_query: [{q: "weather in Paris"}]}))`}}}
+	last := mockmodel.Turn{Text: "It rains ([source](" + mockmodel.Cited + "))."}
+	if direct {
+		first = mockmodel.Turn{Search: "weather in Paris", Text: "I look at it.", Calls: []mockmodel.Call{codexCall(direct, "date +%Y")}}
+		last.Search = "rain in Paris"
+	}
+	turns = append(turns, first)
+	for i := range 30 {
+		turns = append(turns, mockmodel.Turn{Calls: []mockmodel.Call{codexCall(direct, fmt.Sprintf("seq -f 'line %%g of the output of call %d' 1 300", i))}})
+	}
+	return append(turns, last)
+}
+
+// searched runs Codex in such a session and returns Codex's events and the parts of its requests, without what differs from run to run.
+func searched(t *testing.T, login, model string, proxied bool) (events []string, requests [][]string) {
+	direct := model != ""
+	w, b := codexLogin(t, login, searchTurns(direct)...)
+	if direct {
+		w.write(filepath.Join(w.home, "config.toml"), fmt.Sprintf("model = %q\n", model)+quietCodex, 0o600)
+	}
+	w.withState()
+	args := []string{"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "how is the weather?"}
+	cmd := exec.Command(installed(w.client.program), args...)
+	if proxied {
+		cmd = w.underProxy(args)
+	}
+	cmd.Dir, cmd.Env = w.dir, w.env
+	out, err := cmd.Output()
+	require.NoError(t, err, string(out))
+	assert.Contains(t, string(out), `"action":{"type":"search","query":"weather in Paris"`)
+	assert.Contains(t, string(out), "It rains ([source](https://example.com/found)).")
+	for line := range strings.Lines(string(out)) {
+		events = append(events, w.steady(line))
+	}
+	requests = w.parts(b)
+	end := strings.Join(requests[len(requests)-1], "\n")
+	if direct {
+		assert.Contains(t, end, `"type":"web_search_call"`)
+		assert.Empty(t, b.hostsOf("/alpha/search"))
+	} else {
+		assert.Contains(t, end, "it rains in Paris")
+		assert.NotEmpty(t, b.hostsOf("/alpha/search"))
+	}
+	return events, requests
+}
+
+// ofTheRun matches what differs between two runs of the same session.
+var ofTheRun = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|(unix_ms\\*":|create_time\\*":|Wall time:? |Chunk ID: )[0-9a-f.]+`)
+
+// steady returns a text without what differs from run to run.
+func (w *world) steady(text string) string {
+	return ofTheRun.ReplaceAllString(strings.ReplaceAll(text, filepath.Dir(w.dir), "/root"), "$1*")
+}
+
+// parts returns the requests for a search, and those to a model in parts: path, everything but the input, and each item of the input.
+func (w *world) parts(b *backends) (requests [][]string) {
+	for _, r := range b.requests() {
+		if strings.HasSuffix(r.path, "/alpha/search") {
+			requests = append(requests, []string{r.host + r.path, w.steady(string(r.body))})
+		}
+	}
+	for _, call := range b.modelCalls() {
+		var body map[string]any // Codex writes its members in any order
+		require.NoError(w.t, json.Unmarshal(call.body, &body))
+		input, _ := body["input"].([]any)
+		delete(body, "input")
+		parts := []string{call.path, w.steady(asJSON(w.t, body))}
+		for _, item := range input {
+			parts = append(parts, w.steady(asJSON(w.t, item)))
+		}
+		requests = append(requests, parts)
+	}
+	return requests
 }
 
 // TestInitCodexProxy proves that Codex, set up by "init codex --proxy", sends its requests through the proxy with a key and with a

@@ -25,6 +25,8 @@ type Call struct {
 type Turn struct {
 	Calls []Call
 	Text  string
+	// Search is what the API itself looks for on the web before the text, which cites what it found (Responses API only).
+	Search string
 	// Before runs before the turn is answered, unless it is nil. Tests use it to change files between two turns, or to
 	// stop a run at a known point.
 	Before func()
