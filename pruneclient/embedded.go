@@ -131,7 +131,7 @@ func pruneInTime(ctx context.Context, req Request, kind lineprune.Kind, opts lin
 
 func (r Request) options() lineprune.Options {
 	return lineprune.Options{
-		File: r.File, Command: r.Command, Budget: r.Budget,
+		File: r.File, Command: r.Command, Budget: r.Budget, Ends: r.Ends,
 		Call: session.Origin{Tool: r.Tool, Args: r.Args, Context: r.Context, Asked: true},
 	}
 }

@@ -20,6 +20,7 @@ type Request struct {
 
 	SourceType lineprune.Kind // kind of the text; lineprune.Auto detects it
 	Budget     float64        // > 0: the largest fraction of the tokens to keep
+	Ends       float64        // > 0: nobody asked anything: see lineprune.Options
 	Shown      float64        // > 0: the fraction of the text that the client will show if it comes back whole
 
 	Tool    string         // the tool that produced the text

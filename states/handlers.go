@@ -195,8 +195,8 @@ func (c *Execution) prune(ctx context.Context) (output tools.Output, bytes int, 
 	result, err := c.pipeline.Pruner.Prune(ctx, pruneclient.Request{
 		Text: code, Question: c.call.FocusQuestion(), RecoveryID: id,
 		File: source.File, FirstLine: source.FirstLine, Command: source.Command, Grep: source.Grep,
-		Shown: c.shown(),
-		Tool:  c.toolName, Args: c.arguments, Context: c.before,
+		Shown: c.shown(), Ends: tools.Ends(c.call),
+		Tool: c.toolName, Args: c.arguments, Context: c.before,
 	})
 	if err != nil {
 		return nil, 0, err

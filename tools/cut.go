@@ -20,6 +20,14 @@ type Cutter interface {
 	Shown(Limit) float64 // the fraction of the text that a cut would leave
 }
 
+// Ends returns the fraction of its result's tokens that a call keeps where nobody asked anything; 0: it has a question.
+func Ends(call Call) float64 {
+	if unasked, ok := call.(interface{ Ends() float64 }); ok {
+		return unasked.Ends()
+	}
+	return 0
+}
+
 // Keeper is an Output that names the id of the stored original after pruning or a cut.
 type Keeper interface {
 	WithOriginal(id string) Output

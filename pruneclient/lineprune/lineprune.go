@@ -24,6 +24,8 @@ type Options struct {
 
 	Budget float64 // > 0: the largest fraction of the text's tokens to keep; disables the gates and the confidence test
 
+	Ends float64 // > 0: nobody asked anything; what failed is kept, and the head and the tail up to this fraction of the tokens
+
 	Diffs bool // prune diffs, too; by default they are returned whole
 
 	MaxPruneRatio float64 // largest fraction of lines to prune, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio is set
@@ -53,7 +55,7 @@ func Prune(ctx context.Context, text, question string, kind Kind, opts Options) 
 	if err != nil {
 		return Result{}, err
 	}
-	if opts.weighs(len(s.Score)) {
+	if opts.Ends == 0 && opts.weighs(len(s.Score)) {
 		s = s.Weighed(opts.weights())
 	}
 	return s.Choose(), ctx.Err()
@@ -186,6 +188,9 @@ func (s Survey) With(opts Options) Survey {
 // Choose returns the same result as Prune.
 func (s Survey) Choose() Result {
 	opts := s.opts.choosing()
+	if s.opts.Ends > 0 {
+		return chooseEnds(input{Text: s.text, Relevance: s.inParts, confidence: 1, opts: opts}, s.opts.Ends)
+	}
 	opts.Whole, opts.Around = s.whole, s.opts.Call.Around() > 0
 	if s.ranking != nil && !s.precise() {
 		res := chooseRanges(input{Text: s.text, Relevance: s.relevance, confidence: s.confidence, opts: opts}, *s.ranking)

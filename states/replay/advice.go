@@ -164,9 +164,12 @@ const aboutWidth = 60
 
 // String names the example on one line. Control characters in it are not taken out.
 func (e Example) String() string {
-	used := "nothing of what was cut was used later"
+	used := "nothing of what was cut used later"
 	if e.Needed > 0 {
-		used = fmt.Sprintf("%d of the lines that were cut were used later", e.Needed)
+		used = fmt.Sprintf("%d lines of what was cut used later", e.Needed)
+		if e.Needed == 1 {
+			used = "1 line of what was cut used later"
+		}
 	}
 	about := e.About
 	if all := []rune(about); len(all) > aboutWidth {

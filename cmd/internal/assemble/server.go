@@ -148,9 +148,8 @@ func (o *Offer) pruner(named string, lookup settings.Lookup) string {
 	return settings.Embedded
 }
 
-// list returns the tool list of a client, with our recover_text added if results are pruned. No other tool of that name is listed: a
-// model would ask it for texts that only we have. Where a proxy shares the originals, clients load it at the start: the proxy clears
-// only what it sees a way back to.
+// list returns the tool list of a client, with our recover_text added if results are pruned, unless a server has one. Where a proxy
+// shares the originals, clients load it at the start: the proxy clears only what it sees a way back to.
 func (o *Offer) list(own own) func(client string) []tools.Tool {
 	if !o.Prunes {
 		return o.List
@@ -158,8 +157,11 @@ func (o *Offer) list(own own) func(client string) []tools.Tool {
 	back := mcpserver.RecoverTool(own.lines)
 	back[0].AlwaysLoad = own.shared
 	return func(client string) []tools.Tool {
-		list := slices.DeleteFunc(slices.Clone(o.List(client)), func(t tools.Tool) bool { return t.Name == back[0].Name })
-		return append(list, back...)
+		list := o.List(client)
+		if slices.ContainsFunc(list, func(t tools.Tool) bool { return t.Name == back[0].Name }) {
+			return list
+		}
+		return append(slices.Clip(list), back...)
 	}
 }
 

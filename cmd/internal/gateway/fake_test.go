@@ -221,6 +221,12 @@ func (f *fake) call(m fakeMessage) {
 	case id == "14": // a long log
 		log := strings.Repeat("INFO request served in 3 ms\\n", 300) + "ERROR payment of order 77 was refused: card expired\\n" + strings.Repeat("INFO request served in 4 ms\\n", 300)
 		f.result(m.ID, `{"content":[{"type":"text","text":"`+log+`","annotations":{"priority":1}},{"type":"resource_link","uri":"x://y","name":"y"}],"structuredContent":{"log":"`+log+`"}}`)
+	case id == "21": // a long list
+		items := make([]string, 200)
+		for n := range items {
+			items[n] = fmt.Sprintf(`{"n":%d,"name":"item %d","state":"open"}`, n, n)
+		}
+		f.result(m.ID, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, `{"total":200,"items":[`+strings.Join(items, ",")+`]}`))
 	case id == "18": // a patch, which is never cut
 		var patch strings.Builder
 		for n := range 200 {

@@ -93,6 +93,7 @@ type Gateway struct {
 	end     context.CancelFunc
 	started time.Time
 	starts  sync.Once // of the servers
+	said    sync.Once // that results are not cut
 	links   links
 	given   given
 	rounds  rounds

@@ -52,12 +52,16 @@ type call struct {
 	gateway  *Gateway
 	exposed  *upstream.Exposed
 	args     map[string]any
-	question string // the focus question of a result to prune; "" until the result is known
+	question string  // the focus question of a result to prune; "" until the result is known
+	ends     float64 // the fraction of a wrapped server's result to keep
 }
 
 // FocusQuestion implements tools.Call. Only results that the operator wants pruned have a question, and
 // which those are is known only after the call.
 func (c *call) FocusQuestion() string { return c.question }
+
+// Ends implements tools.Ends.
+func (c *call) Ends() float64 { return c.ends }
 
 // Run makes the upstream call.
 func (c *call) Run(ctx context.Context) (tools.Output, error) {
@@ -69,14 +73,34 @@ func (c *call) Run(ctx context.Context) (tools.Output, error) {
 		return nil, &tools.Error{Code: "invalid_arguments", Message: refusal}
 	}
 	out, err := c.gateway.call(ctx, target)
+	over := c.gateway.options.Maps[target.Def.Server].PruneOver
 	whole := c.exposed.More["outputSchema"] != nil // the client may check it
-	if over := c.gateway.options.Maps[target.Def.Server].PruneOver; err == nil && over > 0 && !whole && out.Prunable(over) {
+	if err == nil && over > 0 && !whole && out.Prunable(over) && !c.gateway.passesWhole(target.Def) {
 		c.question = cmp.Or(target.Question, "why did it fail?") // if nobody asked failures count, and what stands last
+		if c.gateway.options.Wrap {
+			c.ends = float64(over) / float64(len(out.Text()))
+			out = out.ByItem()
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// passesWhole reports whether the results of a wrapped server's tool are never cut: the way back has a name that is the server's own.
+func (g *Gateway) passesWhole(d *upstream.Definition) bool {
+	if !g.options.Wrap {
+		return false
+	}
+	offer, _, _ := g.server(d.Server).Offer()
+	taken := slices.ContainsFunc(offer.Tools, func(d upstream.Definition) bool { return d.Name == "recover_text" })
+	if taken {
+		g.said.Do(func() {
+			g.options.Note("gateway.upstream_tool_skipped", map[string]any{"upstream": d.Server, "message": "it has a tool recover_text of its own; its results are not cut"})
+		})
+	}
+	return taken
 }
 
 // call makes a call of a server.

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -14,7 +15,12 @@ import (
 // wrapped starts a client of a fake server that the gateway wraps, which gets the client's whole environment.
 func wrapped(t *testing.T, args ...string) *conversation {
 	t.Helper()
-	t.Setenv("GATEWAY_TEST_SERVER", "plain")
+	return wrappedAs(t, "plain", args...)
+}
+
+func wrappedAs(t *testing.T, kind string, args ...string) *conversation {
+	t.Helper()
+	t.Setenv("GATEWAY_TEST_SERVER", kind)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	exe, err := os.Executable()
@@ -80,6 +86,29 @@ func TestAWrappedServersLongResultsAreCut(t *testing.T) {
 	_, id, _ := strings.Cut(cut, `"jeeves/prune_id":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	assert.Contains(t, c.result(callOf(4, "recover_text", `{"prune_id":"`+id+`","ranges":[{"start_line":601,"end_line":601}],"include_line_numbers":false}`)), "INFO request served in 4 ms")
+}
+
+// TestAWrapCutsToHeadTailAndRecords: a long list of JSON on one line is cut to its first and last items, each of them whole.
+func TestAWrapCutsToHeadTailAndRecords(t *testing.T) {
+	c := wrapped(t, "--prune-over", "2000")
+	c.result(hello("some-client", "{}"))
+	var cut struct{ Content []struct{ Text string } }
+	require.NoError(t, json.Unmarshal([]byte(c.result(callOf(3, "get_item", `{"id":21}`))), &cut))
+	text := cut.Content[0].Text
+	assert.Less(t, len(text), 2300)
+	assert.Contains(t, text, "\n"+`{"n":0,"name":"item 0","state":"open"},`+"\n"+`{"n":1,"name":"item 1","state":"open"},`)
+	assert.Contains(t, text, `{"n":198,"name":"item 198","state":"open"},`+"\n"+`{"n":199,"name":"item 199","state":"open"}]}`)
+	assert.Contains(t, text, "records")
+}
+
+// TestAServersOwnRecoverTextStays: the server's tool keeps its name, nothing is cut, and the log says why, once.
+func TestAServersOwnRecoverTextStays(t *testing.T) {
+	c := wrappedAs(t, "evil", "--prune-over", "100")
+	c.result(hello("some-client", "{}"))
+	list := c.result(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	assert.Equal(t, 1, strings.Count(list, `"recover_text"`))
+	long := strings.Repeat("words without an end ", 100)
+	assert.Equal(t, `{"content":[{"type":"text","text":"recover_text{\"x\":\"`+long+`\"}"}]}`, c.result(callOf(3, "recover_text", `{"x":"`+long+`"}`)))
 }
 
 func TestAServerIsNamedByItsCommand(t *testing.T) {

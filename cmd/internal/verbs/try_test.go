@@ -31,7 +31,7 @@ func TestTry(t *testing.T) {
 	}
 	require.Zero(t, run(replaySample), stderr.String())
 	out := stdout.String()
-	require.Regexp(t, `(?m)^  hooks +[+-]\d+\.\d % \([+-]\d+\.\d\), \d lose  `, out)
+	require.Regexp(t, `(?m)^  hooks +[+-]\d+\.\d % \([+-]\d+\.\d\), \d lose`, out)
 	require.Regexp(t, `(?m)^  together +[+-]\d+\.\d % \([+-]\d+\.\d\)$`, out)
 	require.Regexp(t, `(?m)^Best cut: Read \S+: \d+ lines to \d+, \d+ tokens to \d+; `, out)
 	require.LessOrEqual(t, strings.Count(out, "\n"), 10)

@@ -154,6 +154,31 @@ func (a Answer) Prunable(over int) bool {
 	return utf8.RuneCountInString(a.text) > over && a.textBlock() >= 0
 }
 
+// fewItems is the number of items in a list of JSON that stands on one line.
+const fewItems = 8
+
+// ByItem returns the answer with each item of its longest list on a line of its own if its text is one line of JSON: lines are
+// what is kept or left out.
+func (a Answer) ByItem() Answer {
+	if !json.Valid([]byte(a.text)) || strings.Contains(strings.TrimSpace(a.text), "\n") {
+		return a
+	}
+	values := jsonspan.Find([]byte(a.text))
+	lists, longest := map[int32][]jsonspan.Edit{}, int32(-1)
+	for _, v := range values {
+		if p := v.Parent; v.Holds() && p >= 0 && values[p].Kind == jsonspan.Array {
+			lists[p] = append(lists[p], jsonspan.Edit{From: int(v.Start), To: int(v.Start), Text: []byte("\n")})
+			if len(lists[p]) > len(lists[longest]) {
+				longest = p
+			}
+		}
+	}
+	if len(lists[longest]) >= fewItems {
+		a.text = string(jsonspan.Splice([]byte(a.text), lists[longest]))
+	}
+	return a
+}
+
 // textBlock returns the index of the only text block, or -1 if there are none or several.
 func (a Answer) textBlock() int {
 	at := -1
