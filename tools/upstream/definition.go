@@ -153,3 +153,22 @@ func (d *Definition) compiled() *schema.Schema {
 	})
 	return d.lazy.rules
 }
+
+// slip says which values of a parameter are put right: null, and a text in the place of a value of other types.
+type slip struct {
+	null, text bool
+	types      []string
+}
+
+// slips returns the slips of the tool's parameters, which are found once.
+func (d *Definition) slips() map[string]slip {
+	d.lazy.mending.Do(func() {
+		properties, required := d.properties()
+		d.lazy.slips = make(map[string]slip, len(properties))
+		for name, property := range properties {
+			types, _ := typesOf(property, 0)
+			d.lazy.slips[name] = slip{!slices.Contains(types, "null") && !slices.Contains(required, name), !slices.Contains(types, "string"), types}
+		}
+	})
+	return d.lazy.slips
+}

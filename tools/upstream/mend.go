@@ -24,32 +24,6 @@ func (d *Definition) mended(args map[string]any) map[string]any {
 	return args
 }
 
-// slip says which values of a parameter are put right: null, and a text in the place of a value of other types.
-type slip struct {
-	null, text bool
-	types      []string
-}
-
-// slips returns the slips of the tool's parameters, which are found once.
-func (d *Definition) slips() map[string]slip {
-	d.lazy.mending.Do(func() {
-		properties, required := d.properties()
-		d.lazy.slips = make(map[string]slip, len(properties))
-		for name, property := range properties {
-			types, _ := typesOf(property, 0)
-			d.lazy.slips[name] = slip{!slices.Contains(types, "null") && !slices.Contains(required, name), !slices.Contains(types, "string"), types}
-		}
-	})
-	return d.lazy.slips
-}
-
-// MayChange reports whether an argument of the tool, the first byte of whose JSON is given, may not go to the server as it is.
-func (e *Exposed) MayChange(name string, first byte) bool {
-	a := e.Actions[0]
-	s := a.Def.slips()[name]
-	return len(a.Rename) > 0 || name == "action" || s.null && first == 'n' || s.text && first == '"'
-}
-
 // meantBy returns the value whose JSON a text is, if it has one of the types, else the text.
 func meantBy(text string, types []string) any {
 	if !json.Valid([]byte(text)) {

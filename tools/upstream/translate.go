@@ -64,6 +64,13 @@ func (e *Exposed) Translate(args map[string]any) (call *Call, help, refusal stri
 	return call, "", ""
 }
 
+// MayChange reports whether an argument of the tool, the first byte of whose JSON is given, may not go to the server as it is.
+func (e *Exposed) MayChange(name string, first byte) bool {
+	a := e.Actions[0]
+	s := a.Def.slips()[name]
+	return len(a.Rename) > 0 || name == "action" || s.null && first == 'n' || s.text && first == '"'
+}
+
 // pick returns the action that the arguments name.
 func (e *Exposed) pick(args map[string]any) (*Action, string) {
 	if len(e.Actions) == 1 && e.Actions[0].Name == "" {

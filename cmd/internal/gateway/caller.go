@@ -20,15 +20,6 @@ type caller struct {
 	server string // "": there is only one
 }
 
-// callerAt returns a client as a server sees it.
-func (g *Gateway) callerAt(c *mcpserver.Caller, server string) caller {
-	at := caller{c, g.names(server), server}
-	if g.options.Bare {
-		at.server = ""
-	}
-	return at
-}
-
 // Notify implements connect.Caller.
 func (c caller) Notify(method string, params any) {
 	if fields, ok := params.(map[string]any); ok {

@@ -410,3 +410,12 @@ func (g *Gateway) server(name string) *connect.Server {
 	}
 	return nil
 }
+
+// callerAt returns a client as a server sees it.
+func (g *Gateway) callerAt(c *mcpserver.Caller, server string) caller {
+	at := caller{c, g.names(server), server}
+	if g.options.Bare {
+		at.server = ""
+	}
+	return at
+}
