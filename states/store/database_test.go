@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,4 +39,18 @@ func TestPoolWords(t *testing.T) {
 		assert.Equal(t, want.most, c.MaxConns, words)
 		assert.Equal(t, want.idle, c.MaxConnIdleTime, words)
 	}
+}
+
+// TestMigrationsSayWhoMayGoOn: replicas are replaced one after the other, so each migration says which versions may still use the schema.
+func TestMigrationsSayWhoMayGoOn(t *testing.T) {
+	for i, file := range schemaSteps() {
+		text, err := migrations.ReadFile(file)
+		require.NoError(t, err)
+		oldest, err := oldestOf(string(text), i+1)
+		require.NoError(t, err, file)
+		assert.Equal(t, i+1 >= saysOldest, strings.HasPrefix(string(text), oldestLine), file)
+		assert.LessOrEqual(t, oldest, i+1, file)
+	}
+	_, err := oldestOf(oldestLine+"9\n", 8)
+	assert.Error(t, err)
 }

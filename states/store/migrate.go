@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Each migration is a file, applied in a transaction of its own and never changed once it was released.
+// Each migration is a file, applied in a transaction of its own and never changed once it was released. It begins with the oldest
+// version of the schema whose programs may go on with it, so that replicas can be replaced one after the other, and back.
 //
 //go:embed migrations/postgres/*.sql
 var migrations embed.FS
@@ -27,11 +29,33 @@ func schemaSteps() []string {
 	return names
 }
 
+// saysOldest is the first migration that says it.
+const saysOldest = 6
+
+const oldestLine = "-- Oldest version that may use this schema: "
+
+// oldestOf returns what a migration says of earlier versions. The first ones say nothing: only their own version may use the schema.
+func oldestOf(text string, number int) (oldest int, err error) {
+	line, _, _ := strings.Cut(text, "\n")
+	said, ok := strings.CutPrefix(line, oldestLine)
+	if !ok {
+		return number, nil
+	}
+	if oldest, err = strconv.Atoi(said); err == nil && (oldest < 1 || oldest > number) {
+		err = fmt.Errorf("%d is no version up to %d", oldest, number)
+	}
+	return oldest, err
+}
+
 // Latest returns the version of the schema that this program uses.
 func Latest() int { return len(schemaSteps()) }
 
 // VersionError says that a database's schema is not the one that this program uses.
-type VersionError struct{ Has, Want int }
+type VersionError struct {
+	Has, Want int
+
+	oldest int // version whose programs may use what it has
+}
 
 func (e *VersionError) Error() string {
 	switch {
@@ -40,27 +64,38 @@ func (e *VersionError) Error() string {
 	case e.Has < e.Want:
 		return fmt.Sprintf("the database's schema has version %d, and this program needs %d: run \"mcp-pruner store migrate\"", e.Has, e.Want)
 	}
-	return fmt.Sprintf("the database's schema has version %d, and this program knows versions up to %d only: use a newer mcp-pruner", e.Has, e.Want)
+	return fmt.Sprintf("the database's schema has version %d, which programs from version %d on can use, and this program knows versions up to %d only: use a newer mcp-pruner",
+		e.Has, e.oldest, e.Want)
 }
 
 // migrating is the advisory lock under which a schema is migrated.
 const migrating = 0x6d70_7275_6e65_72 // "mpruner"
 
-// version returns the version of a database's schema, 0 if it has none, and the database's time.
-func version(ctx context.Context, q connection) (n int, at time.Time, err error) {
-	err = q.QueryRow(ctx, "SELECT COALESCE(MAX(version), 0), clock_timestamp() FROM mcp_pruner.schema").Scan(&n, &at)
+// version returns the version of a database's schema, 0 if it has none, the oldest one whose programs may use it, and the database's
+// time. Schemas before version 6 have no column for the oldest.
+func version(ctx context.Context, q connection) (n, oldest int, at time.Time, err error) {
+	err = q.QueryRow(ctx, `SELECT COALESCE(MAX(version), 0), COALESCE(MAX(COALESCE((to_jsonb(s) ->> 'oldest')::int, version)), 0), clock_timestamp()
+		FROM mcp_pruner.schema s`).Scan(&n, &oldest, &at)
 	var e *pgconn.PgError
 	if errors.As(err, &e) && (e.Code == "42P01" || e.Code == "3F000") { // undefined table, invalid schema
-		return 0, at, nil
+		return 0, 0, at, nil
 	}
-	return n, at, err
+	return n, oldest, at, err
+}
+
+// usable returns a [VersionError] unless this program may use a schema.
+func usable(has, oldest int) error {
+	if has < Latest() || oldest > Latest() {
+		return &VersionError{Has: has, Want: Latest(), oldest: oldest}
+	}
+	return nil
 }
 
 // connected checks the version of the schema on a new connection, and compares the clocks.
 func (db *DB) connected(ctx context.Context, conn *pgx.Conn) error {
-	n, at, err := version(ctx, conn)
-	if err == nil && n != Latest() {
-		return &VersionError{Has: n, Want: Latest()}
+	n, oldest, at, err := version(ctx, conn)
+	if err == nil {
+		err = usable(n, oldest)
 	}
 	if err == nil {
 		db.ahead.Store(int64(at.Sub(db.now()).Truncate(time.Second))) // the answer took a while, too
@@ -73,6 +108,7 @@ type Status struct {
 	Server  string `json:"server"`         // its version
 	Version int    `json:"schema_version"` // 0: none
 	Bytes   int64  `json:"bytes"`          // of the schema's tables
+	Refused error  `json:"-"`              // why this program cannot use the schema; nil: it can
 
 	Subjects  int64 `json:"subjects"` // that have texts
 	Texts     int64 `json:"texts"`
@@ -86,12 +122,16 @@ type Status struct {
 // Inspect returns the status of a database, whatever its schema is.
 func Inspect(ctx context.Context, s Database) (st Status, err error) {
 	err = direct(ctx, s, func(conn *pgx.Conn) error {
-		if st.Version, _, err = version(ctx, conn); err != nil {
+		var oldest int
+		if st.Version, oldest, _, err = version(ctx, conn); err != nil {
 			return err
 		}
 		if err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), COALESCE((SELECT SUM(pg_total_relation_size(c.oid))::bigint FROM pg_class c
-			JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mcp_pruner' AND c.relkind = 'r'), 0)`).Scan(&st.Server, &st.Bytes); err != nil || st.Version != Latest() {
+			JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mcp_pruner' AND c.relkind = 'r'), 0)`).Scan(&st.Server, &st.Bytes); err != nil {
 			return err
+		}
+		if st.Refused = usable(st.Version, oldest); st.Refused != nil {
+			return nil
 		}
 		return conn.QueryRow(ctx, `SELECT (SELECT COUNT(DISTINCT subject) FROM mcp_pruner.texts), (SELECT COUNT(*) FROM mcp_pruner.texts), (SELECT COUNT(*) FROM mcp_pruner.originals),
 			(SELECT COUNT(*) FROM mcp_pruner.segments), (SELECT COUNT(*) FROM mcp_pruner.clearings), (SELECT COUNT(*) FROM mcp_pruner.api_keys),
@@ -127,21 +167,20 @@ func step(ctx context.Context, conn *pgx.Conn) (done bool, before int, err error
 			return err
 		}
 		var there bool
+		oldest := 0
 		if err := tx.QueryRow(ctx, "SELECT to_regclass('mcp_pruner.schema') IS NOT NULL").Scan(&there); err != nil {
 			return err
 		}
 		if there {
-			if before, _, err = version(ctx, tx); err != nil {
+			if before, oldest, _, err = version(ctx, tx); err != nil {
 				return err
 			}
 		}
 		all := schemaSteps()
 		switch {
-		case before > len(all):
-			return &VersionError{Has: before, Want: len(all)}
-		case before == len(all):
+		case before >= len(all):
 			done = true
-			return nil
+			return usable(before, oldest)
 		}
 		return apply(ctx, tx, all[before], before+1)
 	})
@@ -156,7 +195,14 @@ func apply(ctx context.Context, tx pgx.Tx, file string, number int) error {
 	if _, err := tx.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return fmt.Errorf("migration %s: %w", strings.TrimSuffix(path.Base(file), ".sql"), err)
 	}
-	_, err = tx.Exec(ctx, "INSERT INTO mcp_pruner.schema (version) VALUES ($1)", number)
+	oldest, err := oldestOf(string(text), number)
+	if err != nil {
+		return fmt.Errorf("migration %s: %w", file, err)
+	}
+	if _, err = tx.Exec(ctx, "INSERT INTO mcp_pruner.schema (version) VALUES ($1)", number); err != nil || number < saysOldest {
+		return err
+	}
+	_, err = tx.Exec(ctx, "UPDATE mcp_pruner.schema SET oldest = $1 WHERE version = $2", oldest, number)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,10 +96,7 @@ func (v *storeVerb) status() *cobra.Command {
 					st.Version, store.Latest(), float64(st.Bytes)/1e6, terminal.Count(st.Subjects, "subject"), terminal.Count(st.Texts, "text"),
 					terminal.Count(st.Originals, "original"), terminal.Count(st.Segments, "segment"), terminal.Count(st.Decisions, "decision"), terminal.Count(st.Keys, "key"), st.Revoked)
 			}
-			if err != nil || st.Version == store.Latest() {
-				return err
-			}
-			return &store.VersionError{Has: st.Version, Want: store.Latest()}
+			return cmp.Or(err, st.Refused)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON value")

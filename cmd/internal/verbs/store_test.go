@@ -82,13 +82,21 @@ func TestStoreVersions(t *testing.T) {
 		assert.Contains(t, stderr, "use a newer mcp-pruner")
 	}
 
+	server.SQL(t, name, fmt.Sprintf("UPDATE mcp_pruner.schema SET oldest = %d WHERE version = 99", latest)) // a later migration that changes nothing for this program
+	assert.Contains(t, requireStore(t, name, "status"), fmt.Sprintf("schema version 99 of %d", latest))
+	assert.Equal(t, "The schema has version 99 already.\n", requireStore(t, name, "migrate"))
+	requireStore(t, name, "forget", "--project", "p")
+	later, err := assemble.OpenDatabase(assemble.Place{Database: store.Database{Name: name}}, nil)
+	require.NoError(t, err, "replicas are replaced one after the other, and back")
+	require.NoError(t, later.Close())
+
 	server.SQL(t, name, fmt.Sprintf("DELETE FROM mcp_pruner.schema WHERE version >= %d", latest))
 	for _, args := range [][]string{{"status"}, {"forget", "--project", "p"}} {
 		code, _, stderr = runStore(t, name, args...)
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, fmt.Sprintf(`the database's schema has version %d, and this program needs %d: run "mcp-pruner store migrate"`, latest-1, latest))
 	}
-	_, err := assemble.OpenDatabase(assemble.Place{Database: store.Database{Name: name}}, nil)
+	_, err = assemble.OpenDatabase(assemble.Place{Database: store.Database{Name: name}}, nil)
 	var version *store.VersionError
 	require.ErrorAs(t, err, &version, "a server does not start")
 }
@@ -110,7 +118,7 @@ func TestABucketsTextsAreRefused(t *testing.T) {
 	assert.Contains(t, stderr, "version 4")
 
 	server.SQL(t, name, `DELETE FROM mcp_pruner.texts`)
-	assert.Equal(t, "The schema had version 4 and has version 5 now.\n", requireStore(t, name, "migrate"))
+	assert.Equal(t, "The schema had version 4 and has version 6 now.\n", requireStore(t, name, "migrate"))
 }
 
 // A password is neither taken from the command line nor printed.
