@@ -53,6 +53,8 @@ func TestRecordedDatabase(t *testing.T) {
 	statements, err := os.ReadFile("testdata/recorded/database.sql")
 	require.NoError(t, err)
 	server.SQL(t, name, string(statements))
+	_, _, err = store.Migrate(t.Context(), store.Database{Name: name})
+	require.NoError(t, err)
 	open := func() *store.DB {
 		db, err := store.Open(store.Database{Name: name, Patience: time.Minute})
 		require.NoError(t, err)
