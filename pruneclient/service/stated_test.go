@@ -12,7 +12,7 @@ func TestStated(t *testing.T) {
 	page := stated.On(t, "docs/HTTP.md")
 	page.Says("A search may take %s seconds", "searchTime", searchTime/time.Second)
 	page.Says("in texts under %s bytes", "markersDecide", markersDecide)
-	page.Says("`threshold` %s, the service's default", "sweDefaultThreshold", sweDefaultThreshold)
+	page.Says("With `threshold` %s, the default", "sweDefaultThreshold", sweDefaultThreshold)
 	page.Says("beyond about %s characters a pa", "documentBytes", documentBytes)
 	page = stated.On(t, "docs/decisions/020-originals-live-for-a-day.md")
 	page.Says("always has at least %s ms", "storeGrace", storeGrace/time.Millisecond)
