@@ -27,6 +27,9 @@ type alone struct {
 	looked   time.Time // time of the latest check of the store for those of other processes
 }
 
+// maxAlone bounds them.
+const maxAlone = 10_000
+
 // aloneKey is a session of a subject.
 type aloneKey struct{ subject, session string }
 
@@ -34,8 +37,8 @@ type aloneKey struct{ subject, session string }
 func (a *alone) add(marks ...contextgc.Mark) (added bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, m := range marks[max(0, len(marks)-maxSessions/2):] {
-		if a.sessions == nil || len(a.sessions) >= maxSessions {
+	for _, m := range marks[max(0, len(marks)-maxAlone/2):] {
+		if a.sessions == nil || len(a.sessions) >= maxAlone {
 			a.sessions = make(map[aloneKey]bool)
 		}
 		if key := (aloneKey{m.Subject, m.Session}); !a.sessions[key] {

@@ -13,20 +13,20 @@ import (
 func TestSessionsLeftAloneAreBounded(t *testing.T) {
 	var a alone
 	mark := func(n int) contextgc.Mark { return contextgc.Mark{Session: strconv.Itoa(n), Detail: string(Changed)} }
-	stored := make([]contextgc.Mark, 3*maxSessions)
+	stored := make([]contextgc.Mark, 3*maxAlone)
 	for n := range stored {
 		stored[n] = mark(n)
 	}
 	latest := strconv.Itoa(len(stored) - 1)
 	for range 2 {
 		a.add(stored...)
-		assert.LessOrEqual(t, len(a.sessions), maxSessions)
+		assert.LessOrEqual(t, len(a.sessions), maxAlone)
 		assert.True(t, a.has(t.Context(), latest))
 	}
 	assert.False(t, a.add(stored[len(stored)-1]), "it is known")
-	for n := range maxSessions {
+	for n := range maxAlone {
 		assert.True(t, a.add(mark(-n-1)))
 	}
-	assert.LessOrEqual(t, len(a.sessions), maxSessions)
-	assert.True(t, a.has(t.Context(), strconv.Itoa(-maxSessions)))
+	assert.LessOrEqual(t, len(a.sessions), maxAlone)
+	assert.True(t, a.has(t.Context(), strconv.Itoa(-maxAlone)))
 }

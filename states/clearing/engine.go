@@ -515,6 +515,9 @@ func (w *walk) texts() []string {
 	return texts
 }
 
+// stayWithin is Hurry, unless it is set.
+const stayWithin = 250 * time.Millisecond
+
 // Known is Rewrite for a store that takes nothing: it applies earlier decisions and makes no new ones. Those that this process has
 // not read yet it reads, which a lock does not prevent, but does not wait for long.
 func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
@@ -91,9 +90,6 @@ func (w *walk) stay(ctx context.Context) error {
 	w.open = err != nil
 	return nil
 }
-
-// stayWithin is Hurry, unless it is set.
-const stayWithin = 250 * time.Millisecond
 
 // run runs the request machine for results that are to be replaced. It returns the texts of those that were replaced, by
 // index.

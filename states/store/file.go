@@ -37,7 +37,7 @@ type file struct {
 	settings fileSettings
 	db       atomic.Pointer[sql.DB]
 	first    os.FileInfo // of the file that openFile opened
-	content  identity
+	content  atomic.Pointer[identity]
 
 	// writing holds a token while this process writes. Waiting for the token ends with the waiter's context and is
 	// fair, unlike SQLite's polling for its lock.
@@ -85,7 +85,7 @@ func openFile(s fileSettings) (*file, error) {
 // truncated, or replaced, also in place, or by a new one after damage. Its content cannot be read by other processes any more.
 func (f *file) Lost() bool {
 	now, err := os.Stat(f.settings.Path)
-	return err != nil || !os.SameFile(f.first, now) || f.content.lost()
+	return err != nil || !os.SameFile(f.first, now) || f.content.Load().lost()
 }
 
 func (f *file) open() error {
@@ -94,10 +94,10 @@ func (f *file) open() error {
 	if err != nil {
 		return err
 	}
-	f.content.opened(created)
+	f.content.Store(&identity{header: created})
 	db, err := sql.Open("sqlite", f.source())
 	if err != nil {
-		return errors.Join(err, f.content.close())
+		return errors.Join(err, created.Close())
 	}
 	f.db.Store(db)
 	// busy_timeout does not cover the change of a new file's journal mode: when several open the file at the same time,
@@ -129,7 +129,7 @@ func (f *file) source() string {
 func (f *file) DB() *sql.DB { return f.db.Load() }
 
 // Close releases the file.
-func (f *file) Close() error { return errors.Join(f.DB().Close(), f.content.close()) }
+func (f *file) Close() error { return errors.Join(f.DB().Close(), f.content.Load().header.Close()) }
 
 // read implements [place].
 func (f *file) read(ctx context.Context, work func(context.Context, querier) error) error {

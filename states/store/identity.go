@@ -15,11 +15,12 @@ import (
 // truncated, or another file copied over it, while its connections still answer from their memory. The file is opened once and stays
 // open: closing it would end the locks that SQLite has on it in this process.
 type identity struct {
-	mu     sync.Mutex
 	header *os.File
-	gone   bool
-	size   int64  // at least
-	id     uint32 // random; 0: the file has none yet, because it is in the write-ahead log only
+
+	mu   sync.Mutex
+	gone bool
+	size int64  // at least
+	id   uint32 // random; 0: the file has none yet, because it is in the write-ahead log only
 	// SQLite's counts of changes and of changed schemas, which never fall. Only VACUUM makes a file smaller, and it counts as the latter.
 	changes, schemas uint32
 }
@@ -34,20 +35,6 @@ const (
 	idAt         = 68 // PRAGMA application_id
 	headerBytes  = 100
 )
-
-// opened sets the open file.
-func (i *identity) opened(header *os.File) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.header, i.gone, i.size, i.id, i.changes, i.schemas = header, false, 0, 0, 0, 0
-}
-
-// close closes the file, after the last connection to it.
-func (i *identity) close() error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.header.Close()
-}
 
 // lost reports that the file has been truncated or overwritten by something else than SQLite, which writes the header before it
 // changes the file's size.
@@ -79,21 +66,19 @@ func (i *identity) lost() bool {
 func identify(db *sql.DB) {
 	ctx, cancel := context.WithTimeout(context.Background(), lockedFirst)
 	defer cancel()
-	var id uint32
-	has := func(from interface {
-		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	}) bool {
-		return from.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id) != nil || id != 0
+	lacks := func(ctx context.Context, q querier) bool {
+		var id int64
+		_, err := first(ctx, q, []any{&id}, "PRAGMA application_id")
+		return err == nil && id == 0
 	}
-	if has(db) {
+	if !lacks(ctx, inFile{db}) {
 		return
 	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return
-	}
-	if !has(tx) { // nor has another process given it one
-		_, _ = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", 1+rand.Int32N(1<<30)))
-	}
-	_ = tx.Commit()
+	_ = transact(ctx, db, func(ctx context.Context, q querier) error {
+		if !lacks(ctx, q) { // another process has given it one
+			return nil
+		}
+		_, err := q.exec(ctx, fmt.Sprintf("PRAGMA application_id = %d", 1+rand.Int32N(1<<30)))
+		return err
+	})
 }

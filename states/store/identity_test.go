@@ -84,8 +84,8 @@ func TestAFileInUseIsNotLost(t *testing.T) {
 	for _, f := range files {
 		checkpoint(t, f)
 		assert.False(t, f.Lost())
-		assert.NotZero(t, f.content.id)
-		assert.Equal(t, files[0].content.id, f.content.id)
+		assert.NotZero(t, f.content.Load().id)
+		assert.Equal(t, files[0].content.Load().id, f.content.Load().id)
 	}
 	assert.Empty(t, damaged)
 	db, err := sql.Open("sqlite", files[0].source())

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"iter"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -78,45 +77,36 @@ func credentials(r *http.Request) (keys []string, foreign string) {
 		}
 		keys = append(keys, strings.TrimSpace(token))
 	}
-	for name, value := range parameters(r.URL.RawQuery) {
+	query, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "&")) // which r.URL.Query leaves out, and the upstream may read
+	if err != nil {
+		query.Add("", r.URL.RawQuery)
+	}
+	var others []string
+	for name, values := range query {
 		switch {
 		case slices.ContainsFunc(providers, func(p *Provider) bool { return p.keyQuery != "" && p.keyQuery == name }):
-			keys = append(keys, value)
-		case slices.Contains(keyNames, strings.ToLower(strings.Trim(strings.NewReplacer("-", "", "_", "").Replace(name), " "))):
+			keys = append(keys, values...)
+		case keyParameter().MatchString(name):
 			return nil, "a parameter " + name
-		case longKey(value):
-			keys = append(keys, value)
+		default:
+			others = append(others, values...)
 		}
 	}
 	for name, values := range r.Header {
 		if name != "Authorization" && keyHeader().MatchString(name) {
-			keys = append(keys, slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !longKey(v) })...)
+			others = append(others, values...)
 		}
 	}
-	return keys, ""
+	return append(keys, slices.DeleteFunc(others, func(v string) bool { return !longKey(v) })...), ""
 }
 
-// keyNames are names of parameters with which clients of other APIs send keys, in small letters and without their hyphens.
-var keyNames = []string{"key", "apikey", "xapikey", "token", "accesstoken", "authtoken", "auth", "authorization", "subscriptionkey", "secret"}
-
-var keyHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)key|token|auth|secret|cookie") })
-
-// parameters returns the parameters of a URL, also those that net/url leaves out and the upstream may read.
-func parameters(query string) iter.Seq2[string, string] {
-	plain := func(text string) string {
-		if u, err := url.QueryUnescape(text); err == nil {
-			return u
-		}
-		return text
-	}
-	return func(yield func(name, value string) bool) {
-		for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
-			if name, value, _ := strings.Cut(pair, "="); !yield(plain(name), plain(value)) {
-				return
-			}
-		}
-	}
-}
+// Names with which clients of other APIs send keys.
+var (
+	keyParameter = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^((x[-_])?(api|access|auth|subscription)?[-_]?(key|token)|auth(orization)?|secret)$`)
+	})
+	keyHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)key|token|auth|secret|cookie") })
+)
 
 // longKey reports whether a text that need not be a key is one. Other texts, such as cursors, begin like a JWT, too.
 func longKey(text string) bool {
@@ -126,7 +116,7 @@ func longKey(text string) bool {
 // issuers returns the providers that issued what is in a key of a known form, which may have quotes or a scheme around it; nil among
 // them stands for any other company. The longest known beginning of a word counts.
 func issuers(key string) (list []*Provider) {
-	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return strings.ContainsRune(" \t\"'`,;:=<>()[]{}", r) }) {
+	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return strings.ContainsRune(" \t\"'`,;:=&<>()[]{}", r) }) {
 		var issuer *Provider
 		longest := 0
 		match := func(p *Provider, prefixes []string) {
