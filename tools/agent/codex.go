@@ -37,7 +37,7 @@ var Codex = Client{
 	Base:          &Base{Address: "https://api.openai.com/v1"},
 	Proxy: &Proxy{In: InServers, URL: []string{"openai_base_url"}, Suffix: "/v1",
 		Start: []string{"SessionStart", "UserPromptSubmit"},
-		Note:  "Codex waits without a word while no proxy answers there."},
+		Note:  "While no proxy answers there, Codex says \"Reconnecting...\" and waits."},
 	Rule: &Rule{
 		In: InOwnFile, Own: "rules/mcp-pruner.rules",
 		Asks: "Codex runs it in its sandbox without asking, but with approval_policy \"untrusted\" it asks",

@@ -16,7 +16,7 @@ import (
 // error instead, so calls made from code are left alone.
 var codexHooks = Hooks{
 	Events:  []Event{{Name: "PostToolUse", Matcher: "Bash|mcp__.*", Timeout: 5}},
-	Note:    "Codex runs new hooks only after you trust them: start codex and open /hooks.",
+	Note:    "Codex runs new hooks only after you trust them: start codex, which asks, or open /hooks there.",
 	Trusted: codexTrusts,
 	Longest: 9_500, // it cuts longer texts and writes them to a file
 	Others:  []string{"mcp__*"},

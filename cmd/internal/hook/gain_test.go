@@ -24,7 +24,7 @@ func TestGainAddsUpWhatTranscriptsSay(t *testing.T) {
 	w := newWorld(t)
 	code, out := gainVerb(w)
 	require.Equal(t, 1, code)
-	require.Contains(t, out, "no hook has cut anything yet")
+	require.Contains(t, out, "no hook has cut anything yet; \"mcp-pruner doctor\" says where hooks are set up, and how many results the proxy replaced")
 
 	require.NotEmpty(t, w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": "/r/store.go"}, readResponse(source(), 1))))
 	f, err := os.OpenFile(w.transcript, os.O_APPEND|os.O_WRONLY, 0o600)

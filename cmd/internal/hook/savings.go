@@ -39,7 +39,7 @@ func (a GainPart) plus(b GainPart) GainPart {
 }
 
 // errNoGain says that no hook has cut anything.
-var errNoGain = errors.New("no hook has cut anything yet; \"mcp-pruner doctor\" says in which clients hooks are set up, \"mcp-pruner init CLIENT\" sets them up")
+var errNoGain = errors.New("no hook has cut anything yet; \"mcp-pruner doctor\" says where hooks are set up, and how many results the proxy replaced")
 
 // GainOf adds up what was noted, from the transcripts that the notes name.
 func GainOf(ctx context.Context, noted []Note) (*Gain, error) {

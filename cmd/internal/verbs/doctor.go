@@ -76,6 +76,7 @@ func doctor(ctx context.Context, p command.Process, verbose bool) error {
 	if err != nil {
 		findings = append(findings, finding{"settings", oneLine(err), notAllowed})
 	}
+	findings = slices.DeleteFunc(findings, func(f finding) bool { return f.problem == pruningUnset && setUp(p) })
 	findings = append(findings, clientEntries(ctx, p)...)
 	findings = append(findings, strays(p.Env)...)
 	for _, again := range prefix.AskedAgain(ctx, p.Lookup) {

@@ -129,7 +129,24 @@ func (s *doctorState) doctor() string {
 	if s.listener != nil {
 		_ = s.listener.Close()
 	}
+	return s.verb("doctor")
+}
+
+func (s *doctorState) verb(args ...string) string {
 	var out bytes.Buffer
-	Run(command.Process{Args: []string{"doctor"}, Env: s.env, Stdout: &out, Stderr: &out})
+	Run(command.Process{Args: args, Env: s.env, Stdout: &out, Stderr: &out})
 	return out.String()
+}
+
+// TestTheProxyEndsWithItsLastClient: init, which takes the proxy out of the last client and deletes its secret, ends it. It would refuse
+// the secret of the next init.
+func TestTheProxyEndsWithItsLastClient(t *testing.T) {
+	s := newDoctorState(t)
+	s.add(".codex/config.toml", s.fill("openai_base_url = \"http://127.0.0.1:PORT/mcpp_000102030405060708090a0b0c0d0e0f1011121314151617/v1\"\n"))
+	s.listen("proxy")
+	s.verb("init", "claude", "--proxy")
+	assert.NotContains(t, s.verb("init", "claude", "--proxy", "--uninstall"), "has ended", "Codex uses it")
+	assert.Contains(t, s.verb("init", "codex", "--proxy", "--uninstall"), s.fill("the proxy at http://127.0.0.1:PORT has ended"))
+	_, err := net.Dial("tcp", "127.0.0.1:"+s.port)
+	assert.Error(t, err)
 }

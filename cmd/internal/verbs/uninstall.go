@@ -11,13 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/runcmd"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/entry"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/wrap"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
@@ -25,7 +23,7 @@ import (
 // uninstallFirst returns what switches on again what context switched off in files that nobody has changed since, and ends the proxy.
 func uninstallFirst(p command.Process) func(c *cobra.Command, w io.Writer) error {
 	return func(c *cobra.Command, w io.Writer) error {
-		return errors.Join(undoContext(p, w, true), stopProxies(c, p, w))
+		return errors.Join(undoContext(p, w, true), initcmd.StopProxies(c.Context(), p, w, initcmd.AllProxied(p)))
 	}
 }
 
@@ -59,32 +57,4 @@ func uninstallLast(p command.Process) func(c *cobra.Command, w io.Writer) error 
 		}
 		return failed
 	}
-}
-
-// stopProxies ends the proxies to which init sent clients, which hooks or a service of the user's session started.
-func stopProxies(c *cobra.Command, p command.Process, w io.Writer) (failed error) {
-	clients := initcmd.AllProxied(p)
-	if len(clients) == 0 {
-		return nil
-	}
-	key, err := secret.LoadProof(p.Lookup) // it makes one if there is none
-	if err != nil {
-		return err
-	}
-	stopped := map[string]bool{}
-	for _, client := range clients {
-		if stopped[client.Address] {
-			continue
-		}
-		stopped[client.Address] = true
-		switch err := proxy.Stop(c.Context(), client.Address, key); {
-		case err == nil:
-			_, _ = fmt.Fprintf(w, "the proxy at %s has ended; a session that uses it has to be started again\n", client.Address)
-		case proxy.Taken(err):
-			_, _ = fmt.Fprintf(w, "%v, and goes on\n", err)
-		case !proxy.NotRunning(err):
-			failed = errors.Join(failed, fmt.Errorf("the proxy at %s goes on: %w", client.Address, err))
-		}
-	}
-	return failed
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // found is a client on this machine that init can set up.
@@ -120,7 +121,7 @@ const TrySentence = "Run this command and tell me what went wrong: for i in $(se
 
 // conclude says what is on, how to see it work, and how to undo it.
 func (h home) conclude(w io.Writer) error {
-	var on, names, shown []string
+	var on, names, waits []string
 	var hooked, served bool
 	for _, name := range clients() {
 		all, err := h.pieces(name)
@@ -129,17 +130,18 @@ func (h home) conclude(w io.Writer) error {
 		}
 		var kinds []string
 		for _, p := range all {
-			if p.kind != start && unreadable(p.file) == nil && p.installed() {
-				kinds = append(kinds, string(p.kind))
+			if p.kind == start || unreadable(p.file) != nil || !p.installed() {
+				continue
+			}
+			kinds = append(kinds, string(p.kind))
+			if c := agent.Named(name); p.kind == proxy && !h.starting(c) {
+				waits = append(waits, c.Title)
 			}
 		}
 		if len(kinds) > 0 {
 			c := agent.Named(name)
 			on, names = append(on, fmt.Sprintf("%s (%s)", c.Title, strings.Join(kinds, ", "))), append(names, name)
 			hooked, served = hooked || slices.Contains(kinds, string(hooks)), served || slices.Contains(kinds, string(mcp))
-			if c.Prefix != nil {
-				shown = append(shown, name)
-			}
 		}
 	}
 	if len(on) == 0 {
@@ -153,14 +155,15 @@ func (h home) conclude(w io.Writer) error {
 	default:
 		try, then = "To see it work, let the client run some dozens of commands: mcp-pruner doctor counts the old results that were replaced.", ""
 	}
-	if len(shown) > 0 {
-		then += "What the client sends before your first word, and what of it could go: mcp-pruner context " + command.Or(shown) + "\n"
+	once := ""
+	if len(waits) > 0 {
+		once = fmt.Sprintf(", with %s once the proxy runs: mcp-pruner%s%d", terminal.List(waits, "and"), startPhrase, proxyPort)
 	}
 	_, err := fmt.Fprintf(w, `
-On now: %s. It works in sessions that begin from now on.
+On now: %s. It works in sessions that begin from now on%s.
 %s
 %sTo undo: mcp-pruner init %s --uninstall, or mcp-pruner uninstall for everything.
-`, strings.Join(on, "; "), try, then, strings.Join(names, " "))
+`, strings.Join(on, "; "), once, try, then, strings.Join(names, " "))
 	return err
 }
 

@@ -92,7 +92,11 @@ func (o options) ask(p command.Process, all []choice) (chosen []choice, err erro
 
 // writeChoices lists the choices by client, numbered from 1.
 func writeChoices(w io.Writer, all []choice) {
-	_, _ = fmt.Fprintln(w, "Found. Percent are what each part would have saved of the bill of your latest sessions, misses paid (in brackets: twice):")
+	said := "Found:"
+	if slices.ContainsFunc(all, func(c choice) bool { return c.part != "" }) {
+		said = "Found. Percent are what each part would have saved of the bill of your latest sessions, misses paid (in brackets: twice):"
+	}
+	_, _ = fmt.Fprintln(w, said)
 	last := ""
 	for i, c := range all {
 		if c.client.Name != last {

@@ -69,6 +69,7 @@ func TestInitByWhatPays(t *testing.T) {
 	}
 	out := run()
 	assert.Contains(t, out, "  1  what works with its model\n")
+	assert.NotContains(t, out, "Percent", "there are none")
 	assert.Contains(t, out, "On now: Claude Code (hooks).")
 
 	record(t, home, replay.EnoughSessions)

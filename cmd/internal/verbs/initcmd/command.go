@@ -127,9 +127,12 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 		return errors.Join(show(out, all), out.Flush())
 	}
 	var why string
-	if !o.chooses() {
-		model, err := h.Model(ctx, agent.Named(client), p.Env)
-		o.fits, why = fit(agent.Named(client), model, err, func() error { return planned(all, proxy) })
+	if c := agent.Named(client); !o.chooses() || o.hooks && !o.uninstall {
+		model, err := h.Model(ctx, c, p.Env)
+		o.fits, why = fit(c, model, err, func() error { return planned(all, proxy) })
+		if o.hooks {
+			why = idle(c, model)
+		}
 	}
 	chosen, err := o.choose(client, all)
 	if err != nil {
@@ -139,8 +142,12 @@ func (o options) run(ctx context.Context, p command.Process, client string) erro
 		fmt.Fprintln(out, why)
 	}
 	if o.uninstall {
+		used := AllProxied(p)
 		failed := uninstall(out, all, chosen)
 		sayForeign(out, chosen)
+		if len(AllProxied(p)) == 0 { // nothing uses it any more, and its secret goes
+			failed = errors.Join(failed, StopProxies(ctx, p, out, used))
+		}
 		return errors.Join(failed, h.dropSecret(chosen), out.Flush())
 	}
 	changed, err := install(out, all, chosen)
@@ -254,6 +261,14 @@ func fit(c *agent.Client, m *agent.Model, err error, proxied func() error) (want
 	}
 	wanted[proxy], wanted[start] = true, true
 	return wanted, fmt.Sprintf("%s's model %s calls its tools itself: hooks, and the proxy, which clears old results.", c.Title, m)
+}
+
+// idle says that hooks which a flag asks for do nothing with a client's model, and what would; "" if they work or it is not known.
+func idle(c *agent.Client, m *agent.Model) string {
+	if m == nil || !m.FromCode {
+		return ""
+	}
+	return fmt.Sprintf("%s's model %s calls tools from code, where a hook can replace nothing: these hooks work with a model that calls its tools itself, such as gpt-5.5; with this one init %s --proxy clears old results.", c.Title, m, c.Name)
 }
 
 // planned returns the error with which the piece of a kind would be refused.

@@ -1,8 +1,15 @@
 package initcmd
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	served "github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -116,14 +123,45 @@ func AllProxied(p command.Process) (found []Proxied) {
 		for _, piece := range all {
 			if piece.kind == proxy && unreadable(piece.file) == nil && piece.installed() {
 				c := agent.Named(client)
-				starts := len(c.Proxy.Start) > 0 && h.Trusts(c, c.Proxy.Start[0], h.startEntry)
 				at := proxyURL
 				if text, err := piece.file.Read(); err == nil && piece.address != nil {
 					at = piece.address(text)
 				}
-				found = append(found, Proxied{client, piece.file.Path, at, starts})
+				found = append(found, Proxied{client, piece.file.Path, at, h.starting(c)})
 			}
 		}
 	}
 	return found
+}
+
+// starting reports whether a client starts the proxy itself.
+func (h home) starting(c *agent.Client) bool {
+	return len(c.Proxy.Start) > 0 && h.Trusts(c, c.Proxy.Start[0], h.startEntry)
+}
+
+// StopProxies ends the proxies to which init sent clients, which hooks or a service of the user's session started.
+func StopProxies(ctx context.Context, p command.Process, w io.Writer, clients []Proxied) (failed error) {
+	if len(clients) == 0 {
+		return nil
+	}
+	key, err := secret.LoadProof(p.Lookup) // it makes one if there is none
+	if err != nil {
+		return err
+	}
+	stopped := map[string]bool{}
+	for _, client := range clients {
+		if stopped[client.Address] {
+			continue
+		}
+		stopped[client.Address] = true
+		switch err := served.Stop(ctx, client.Address, key); {
+		case err == nil:
+			_, _ = fmt.Fprintf(w, "the proxy at %s has ended; a session that uses it has to be started again\n", client.Address)
+		case served.Taken(err):
+			_, _ = fmt.Fprintf(w, "%v, and goes on\n", err)
+		case !served.NotRunning(err):
+			failed = errors.Join(failed, fmt.Errorf("the proxy at %s goes on: %w", client.Address, err))
+		}
+	}
+	return failed
 }

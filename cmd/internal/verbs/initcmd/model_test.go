@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,7 +38,9 @@ func TestInitFitsTheModel(t *testing.T) {
 				require.Zero(t, command.Verb(context.Background(), Command(p, nil), p), errs.String())
 				return out.String()
 			}
-			assert.Contains(t, run(), c.says)
+			said := run()
+			assert.Contains(t, said, c.says)
+			assert.Equal(t, name == "code" || name == "direct", strings.Contains(said, "from now on, with Codex once the proxy runs: mcp-pruner proxy --ensure --port 8787"), said)
 			shown := run("--show")
 			for _, kind := range []string{"hooks", "proxy", "start"} {
 				want := ` +installed`
@@ -46,6 +49,7 @@ func TestInitFitsTheModel(t *testing.T) {
 				}
 				assert.Regexp(t, kind+want, shown)
 			}
+			assert.Equal(t, name == "code", strings.Contains(run("--hooks"), "gpt-6 (the default) calls tools from code, where a hook can replace nothing: these hooks work with"))
 			run("--uninstall")
 			assert.Equal(t, before, filesBelow(t, dir))
 		})

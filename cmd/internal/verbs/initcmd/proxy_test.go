@@ -79,7 +79,7 @@ func TestCodexGetsOneLine(t *testing.T) {
 				code, stdout, stderr := verb(t, dir, "codex", "--proxy")
 				require.Equal(t, 0, code, stderr)
 				require.NotContains(t, stdout, "mcpp_")
-				require.Contains(t, stdout, "waits without a word")
+				require.Contains(t, stdout, "\"Reconnecting...\"")
 			}
 			now, err := os.ReadFile(config)
 			require.NoError(t, err)

@@ -47,9 +47,6 @@ func (h home) memberPiece(k kind, file setup.File, value any, at ...string) piec
 		}
 		return []string{strings.Join(at, ".")}
 	}
-	if k == proxy {
-		p.note = fmt.Sprintf("Start the proxy before the client: mcp-pruner proxy --port %d", proxyPort)
-	}
 	return p
 }
 

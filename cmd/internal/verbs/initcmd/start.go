@@ -49,7 +49,7 @@ func (h home) withStart(p piece, c *agent.Client) piece {
 func (h home) startPiece(file setup.File, c *agent.Client) piece {
 	same := func(text []byte) ([]byte, error) { return text, nil }
 	p := h.withStart(piece{kind: start, file: file, install: same, remove: same}, c)
-	p.note = fmt.Sprintf("The client starts the proxy itself once you trust these hooks: start %s and open /hooks. Until then: mcp-pruner%s%d", c.Name, startPhrase, proxyPort)
+	p.note = fmt.Sprintf("The client starts the proxy itself once you trust these hooks: start %s, which asks, or open /hooks there.", c.Name)
 	p.present = func(text []byte) bool {
 		j, err := setup.ParseJSON(text)
 		if err != nil {
