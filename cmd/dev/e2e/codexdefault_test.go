@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -60,6 +61,7 @@ func TestCodexAtItsDefaults(t *testing.T) {
 				before = fmt.Sprintf("model = %q\n", m.Slug) + quietCodex
 				w.write(config, before, 0o600)
 			}
+			began := time.Now()
 			said := w.ours("init", "codex")
 			hooks, err := os.ReadFile(filepath.Join(w.home, "hooks.json"))
 			require.NoError(t, err)
@@ -77,6 +79,7 @@ func TestCodexAtItsDefaults(t *testing.T) {
 			out, err := run.CombinedOutput()
 			require.NoError(t, err, string(out))
 			assert.Contains(t, string(out), "three times")
+			assert.Less(t, time.Since(began), soon, "the first benefit")
 			w.checkCodexModel(b, direct)
 			state := w.doctorSays()
 			assert.Regexp(t, `proxy at http://127.0.0.1:`+port+` answers \(policy gc, [1-9]\d+ requests, \d+ results replaced\)`, state)
@@ -85,7 +88,7 @@ func TestCodexAtItsDefaults(t *testing.T) {
 			} else {
 				assert.Regexp(t, "Codex: proxy on; hooks do nothing with its model "+m.Slug+".*, which calls tools from code", state)
 			}
-			w.ours("init", "codex", "--uninstall")
+			assert.Contains(t, w.ours("init", "codex", "--uninstall"), "the proxy at http://127.0.0.1:"+port+" has ended")
 			text, err := os.ReadFile(config)
 			require.NoError(t, err)
 			assert.Equal(t, before, string(text))
