@@ -34,7 +34,6 @@ func (c newer) billed(t *testing.T, hooks bool) float64 {
 	for _, word := range []string{"one", "two", "three", "four"} {
 		turns = append(turns, c.turn("I go on.", "echo "+word))
 	}
-	w.model.Counts = true
 	w.model.Play(append(turns, done)...)
 	w.alone()
 	var report struct {

@@ -150,11 +150,7 @@ func (c *client) take(step sessions.Step) error {
 	case sessions.Call:
 		return c.called()
 	case sessions.Drop:
-		for i := range c.history {
-			if c.history[i].Kind == sessions.Result && c.history[i].ID == step.ID {
-				c.history[i].Out = "[Old tool result content cleared]"
-			}
-		}
+		c.empty(step.ID)
 		return nil
 	case sessions.Result:
 		c.known += c.Tokens(step.Out)
@@ -191,10 +187,35 @@ func (c *client) begin() {
 	}
 }
 
+// part returns how much of the prompt before it the recorded call found in the cache.
+func (c *client) part() float64 {
+	this, before := c.Calls[c.call], c.Calls[c.call-1]
+	return contextgc.CachedOf(this.Usage.CacheRead, max(before.Prompt-this.Gone+before.Gone, 0))
+}
+
+// leaves empties the results that the client took out before the next call. It returns false where there are none.
+func (c *client) leaves() (some bool) {
+	for _, r := range c.Results {
+		if r.Until > 0 && r.Until == c.call {
+			some = true
+			c.empty(c.Session.Steps[r.Step].ID)
+		}
+	}
+	return some
+}
+
+// empty takes the text out of a result, as opencode does.
+func (c *client) empty(id string) {
+	for i := range c.history {
+		if c.history[i].Kind == sessions.Result && c.history[i].ID == id {
+			c.history[i].Out = "[Old tool result content cleared]"
+		}
+	}
+}
+
 // lose lets the caches lose what the recorded call did not find, of which nobody knows before.
 func (c *client) lose() {
-	this, before := c.Calls[c.call], c.Calls[c.call-1]
-	if part := contextgc.CachedOf(this.Usage.CacheRead, max(before.Prompt-this.Gone+before.Gone, 0)); part < 1 {
+	if part := c.part(); part < 1 {
 		blocks, rest := c.asked.Find(part)
 		c.asked.Lose(blocks, rest)
 		c.standIn.sent.Lose(blocks, rest)
@@ -234,6 +255,7 @@ func (c *client) called() error {
 	} else {
 		switch {
 		case !c.Measured || c.thinks: // a client whose thinking is bound to its system prompt keeps that
+		case c.part() < 1 && c.leaves():
 		case c.Foreseen(c.call):
 			c.cool()
 		default:

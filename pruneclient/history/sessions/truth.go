@@ -151,12 +151,18 @@ func (b *Bill) SystemOf(base int) int {
 	return least
 }
 
-// Foreseen reports whether what stands between an agent and its model could see before a call that the cache had lost more than half
-// of the prompt: the client has changed its beginning, or made a pause. A cache without marks loses prompts for reasons of its own, and
-// then only the pause says so.
+// Foreseen reports whether what stands between an agent and its model could see before a call that the cache had lost a part of the
+// prompt: the client took something out, or it had lost more than half, since the client has changed its beginning, or made a pause. A
+// cache without marks loses prompts for reasons of its own, and then only the pause says so.
 func (b *Bill) Foreseen(call int) bool {
-	if call == 0 || 2*b.Calls[call].Usage.CacheRead >= b.Calls[call-1].Prompt {
+	this := b.Calls[call]
+	switch {
+	case call == 0:
+		return false
+	case this.Gone > b.Calls[call-1].Gone:
+		return true
+	case 2*this.Usage.CacheRead >= b.Calls[call-1].Prompt:
 		return false
 	}
-	return b.Calls[call].Price.LookBack() > 0 || !b.Measured || b.at(call)-b.at(call-1) > tokens.CacheHour
+	return this.Price.LookBack() > 0 || !b.Measured || b.at(call)-b.at(call-1) > tokens.CacheHour
 }

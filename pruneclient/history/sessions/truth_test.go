@@ -184,6 +184,7 @@ func TestForeseen(t *testing.T) {
 		{"claude-opus-5", []Step{call(0, 0), call(7000, time.Minute)}, false},
 		{"gpt-5.4", []Step{call(0, 0), call(2000, time.Minute)}, false},
 		{"gpt-5.4", []Step{call(0, 0), call(2000, 2*time.Hour)}, true},
+		{"gpt-5.4", []Step{{Kind: Use, ID: "a", Tool: "bash"}, {Kind: Result, ID: "a", Tool: "bash", Out: "a text of some words"}, call(0, 0), {Kind: Drop, ID: "a"}, call(9000, 0)}, true},
 	} {
 		for i := range c.steps {
 			c.steps[i].Model = c.model

@@ -37,7 +37,7 @@ func (m *Model) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := map[string]any{
 		"id": fmt.Sprintf("chatcmpl_%d", taken), "created": 1, "model": body.Model,
-		"usage": m.chatUsage(r),
+		"usage": m.usage(r),
 	}
 	choice := map[string]any{"index": 0, "finish_reason": reason}
 	answer["choices"] = []any{choice}
@@ -49,14 +49,6 @@ func (m *Model) chat(w http.ResponseWriter, r *http.Request) {
 	answer["object"], choice["delta"] = "chat.completion.chunk", message
 	streamData(w, answer)
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
-}
-
-func (m *Model) chatUsage(r *http.Request) map[string]any {
-	prompt := 100
-	if m.Counts {
-		prompt = int(r.ContentLength / 4)
-	}
-	return map[string]any{"prompt_tokens": prompt, "completion_tokens": 10, "total_tokens": prompt + 10}
 }
 
 func chatMessage(n int, t Turn) map[string]any {

@@ -48,7 +48,7 @@ func (m *Model) gemini(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := map[string]any{
 		"candidates":    []any{map[string]any{"index": 0, "finishReason": "STOP", "content": map[string]any{"role": "model", "parts": geminiParts(turn)}}},
-		"usageMetadata": map[string]any{"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110},
+		"usageMetadata": m.usage(r),
 		"modelVersion":  "mock-model",
 	}
 	if strings.HasSuffix(r.URL.Path, ":streamGenerateContent") {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/promptcache"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
@@ -44,7 +45,7 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 	message := map[string]any{
 		"id": fmt.Sprintf("msg_%d", taken), "type": "message", "role": "assistant", "model": body.Model,
 		"content": content, "stop_reason": stopReason(turn), "stop_sequence": nil,
-		"usage": map[string]any{"input_tokens": 100, "output_tokens": 10},
+		"usage": m.usage(r),
 	}
 	if !body.Stream {
 		writeJSON(w, message)
@@ -68,6 +69,9 @@ func (m *Model) accept(w http.ResponseWriter, r *http.Request) (body []byte, ok 
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	dropped, message := tooltest.CheckThinking(body)
+	if err := promptcache.Check(r.URL.Path, body); message == "" && err != nil {
+		message = err.Error()
+	}
 	if message == "" && m.Refuses != nil {
 		message = m.Refuses(body)
 	}
@@ -115,7 +119,7 @@ func messageEvents(message map[string]any) []map[string]any {
 	return append(events,
 		map[string]any{
 			"type": "message_delta", "delta": map[string]any{"stop_reason": message["stop_reason"], "stop_sequence": nil},
-			"usage": map[string]any{"output_tokens": 10},
+			"usage": map[string]any{"output_tokens": answered},
 		},
 		map[string]any{"type": "message_stop"})
 }

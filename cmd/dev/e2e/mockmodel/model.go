@@ -4,6 +4,7 @@
 package mockmodel
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/promptcache"
 )
 
 // Call is one tool call of the model. Server is the MCP server's name, or "" for one of the client's own tools.
@@ -37,9 +41,6 @@ type Turn struct {
 type Model struct {
 	URL string // the address, set by Start
 
-	// Counts lets Chat Completions report a token per four bytes of the request, as a model would, not always the same number.
-	Counts bool
-
 	// Thinks lets each answer of the Messages API begin with thinking. As by its documentation, thinking that is sent back is
 	// checked: it is bound to everything that stood before it.
 	Thinks bool
@@ -48,6 +49,7 @@ type Model struct {
 	Refuses func(body []byte) string
 
 	mux      *http.ServeMux
+	cache    promptcache.Cache
 	turns    []Turn
 	mu       sync.Mutex
 	requests []Request
@@ -126,13 +128,23 @@ func (m *Model) receive(w http.ResponseWriter, r *http.Request, body any, isTurn
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return false
 	}
-	r.ContentLength = int64(len(raw)) // which a client need not give
+	r.Body = io.NopCloser(bytes.NewReader(raw))
 	if isTurn() {
 		m.mu.Lock()
 		m.requests = append(m.requests, Request{Path: r.URL.Path, Body: raw})
 		m.mu.Unlock()
 	}
 	return true
+}
+
+// answered is the number of tokens of each answer.
+const answered = 10
+
+// usage returns the usage of a request by the rule of its API's cache.
+func (m *Model) usage(r *http.Request) map[string]any {
+	raw, _ := io.ReadAll(r.Body) // receive has read it before
+	u, _ := m.cache.Send(r.URL.Path, raw, time.Now())
+	return u.In(r.URL.Path, answered)
 }
 
 // stream writes server-sent events. Each event's name is its "type".

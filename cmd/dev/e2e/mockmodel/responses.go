@@ -41,27 +41,20 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request) {
 	if !body.Stream {
 		writeJSON(w, map[string]any{
 			"id": id, "object": "response", "created_at": 1, "status": "completed", "model": body.Model,
-			"output": responseItems(taken, turn), "usage": responseUsage(),
+			"output": responseItems(taken, turn), "usage": m.usage(r),
 		})
 		return
 	}
-	stream(w, responseEvents(id, taken, turn)...)
+	stream(w, responseEvents(id, taken, turn, m.usage(r))...)
 }
 
-func responseUsage() map[string]any {
-	return map[string]any{
-		"input_tokens": 100, "input_tokens_details": nil, "output_tokens": 10,
-		"output_tokens_details": nil, "total_tokens": 110,
-	}
-}
-
-func responseEvents(id string, n int, t Turn) []map[string]any {
+func responseEvents(id string, n int, t Turn, usage map[string]any) []map[string]any {
 	events := []map[string]any{{"type": "response.created", "response": map[string]any{"id": id}}}
 	for _, item := range responseItems(n, t) {
 		events = append(events, itemEvents(len(events)-1, item, t.Search != "")...)
 	}
 	return append(events, map[string]any{
-		"type": "response.completed", "response": map[string]any{"id": id, "usage": responseUsage()},
+		"type": "response.completed", "response": map[string]any{"id": id, "usage": usage},
 	})
 }
 
