@@ -265,7 +265,7 @@ func (w *walk) all(ctx context.Context, client string, decide bool) error {
 		w.apply(i)
 	}
 	known := w.enter(last)
-	decides := decide && !known && w.asks() && (!w.remote() || w.reach.Recovers() || w.reach.Files) // else nothing would lead back
+	decides := decide && !known && w.asks() && (!w.remote() && !w.Bare || w.reach.Recovers() || w.reach.Files) // else nothing would lead back
 	if decides {
 		w.prune(ctx)
 	}

@@ -17,15 +17,26 @@ func (e *Engine) Opencode(ctx context.Context, folder, session string, messages 
 	}
 	c.Alias(session)
 	c.WorksIn(folder)
-	o, err := e.Rewrite(ctx, c, agent.Opencode.Name, true)
-	if err == nil {
-		_, err = e.flush(ctx)
-	}
+	o, err := e.RewriteStored(ctx, c, agent.Opencode.Name)
 	if err != nil {
 		return nil, err
 	}
 	e.Tell(agent.Opencode.Name, c, o)
 	return wire.OpencodeOutputs(messages, o.Body)
+}
+
+// RewriteStored is Rewrite that returns when all that the request's history leads to is stored, so that every process makes the same
+// of it from then on.
+func (e *Engine) RewriteStored(ctx context.Context, c *wire.Conversation, client string) (o Outcome, err error) {
+	for gaveWay := true; gaveWay; { // to another process, which decided otherwise at an earlier place
+		if o, err = e.Rewrite(ctx, c, client, true); err == nil {
+			gaveWay, err = e.flush(ctx)
+		}
+		if err != nil {
+			return Outcome{}, err
+		}
+	}
+	return o, nil
 }
 
 // Tell emits the event of what was cleared anew, if anything.

@@ -148,6 +148,9 @@ func (h *warmth) send(session string, prefixes []uint64, now time.Time) {
 // known it has all of them.
 func (w *walk) cached(ctx context.Context) int {
 	all, now := w.session.Sent(), w.Now()
+	if w.Bare {
+		return all
+	}
 	latest, known := w.warm.latest(w.Conversation.Session)
 	if !known {
 		var err error

@@ -5,10 +5,14 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
 // Again is the way back in a session in which only the call itself leads back: a file is read again.
 const Again = "again"
+
+// ByHash is the way back that LiteLLM offers its model, without the hash.
+const ByHash = "headroom_retrieve hash="
 
 // BackOf returns what leads an agent back, without the id: the command, if it can run one, or a tool of ours.
 func BackOf(reach history.Reach, command func() string) string {
@@ -23,8 +27,11 @@ func BackOf(reach history.Reach, command func() string) string {
 
 // WayOf returns the way back to the text with an id.
 func WayOf(back, id string) string {
-	if back == Again {
+	switch {
+	case back == Again:
 		return Again
+	case back == ByHash:
+		return back + recovery.Hash(id)
 	}
 	return back + " " + id
 }
@@ -32,7 +39,7 @@ func WayOf(back, id string) string {
 // ofTool reports whether a way back is a tool of ours rather than a command.
 func ofTool(way string) bool {
 	words := strings.Fields(way)
-	return len(words) > 1 && history.TakesID(words[len(words)-2])
+	return strings.HasPrefix(way, ByHash) || len(words) > 1 && history.TakesID(words[len(words)-2])
 }
 
 const againHeader = "[%d of %d lines; rest: read that range of the file again]"

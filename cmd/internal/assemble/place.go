@@ -195,6 +195,16 @@ type Ledger struct {
 	Files recovery.Index // the same in a state directory, which has to be cleaned; State "": there is none
 }
 
+// Original returns the text that the context's subject was shown by an id, or recovery.ErrNotFound.
+func (l Ledger) Original(ctx context.Context, id string) (text string, err error) {
+	if shown, ok := l.Index.(store.Shown); ok {
+		text, _, err = shown.Text(ctx, id)
+		return text, err
+	}
+	text, _, err = ledger.Original(ctx, l.Files, "", id)
+	return text, err
+}
+
 // LedgerPlace returns the place of the ledger and its name: a file, or a database without its password.
 func LedgerPlace(given string, lookup settings.Lookup) (p Place, name string, err error) {
 	if p, err = Locate(given, ledger.Variable, "", lookup); err != nil || p.Shared() {

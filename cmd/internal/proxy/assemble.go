@@ -86,7 +86,7 @@ func (s *server) openWork(ctx context.Context, p command.Process, c settings.Set
 			assemble.LedgerFailed(s.emit)(err.Error())
 		}
 	})
-	w.usage = book.AddUsage
+	w.usage, w.original = book.AddUsage, store.Original
 	all := assemble.KeepsAll(store, c)
 	w.feed = func(c *wire.Conversation, client string) {
 		if !all {

@@ -42,11 +42,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.gate != nil && s.answerProbe(w, r) {
 		return
 	}
+	if ofGateway(r.URL.Path) {
+		s.takeBearer(r)
+	}
 	r, admitted := s.admit(w, r)
 	if !admitted {
 		return
 	}
-	if s.aboutItself(w, r) {
+	if s.aboutItself(w, r) || s.answerGateway(w, r) {
 		return
 	}
 	s.health.requests.Add(1)

@@ -57,6 +57,8 @@ type work struct {
 	feed   func(c *wire.Conversation, client string)
 	close  func() error
 
+	original func(ctx context.Context, id string) (string, error) // that an agent was shown by its id
+
 	replaced bool // by another one, because its ledger was lost; guarded by the lock of health
 }
 
@@ -175,17 +177,17 @@ func (s *server) decide(ctx context.Context, w *work, c *wire.Conversation, clie
 		o = w.engine.Known(ctx, c)
 	}
 	s.health.replaced.Add(int64(o.Fresh))
-	s.stuck(ctx, w, c, a, o)
+	s.stuck(ctx, w, c, a.Name, o)
 	w.engine.Tell(a.Name, c, o)
 	return o, err
 }
 
 // stuck reports, once for each session, that results stay because nothing would bring them back.
-func (s *server) stuck(ctx context.Context, w *work, c *wire.Conversation, a *wire.API, o clearing.Outcome) {
+func (s *server) stuck(ctx context.Context, w *work, c *wire.Conversation, api string, o clearing.Outcome) {
 	if o.Stuck < w.engine.Policy.MinFreed || !s.health.noWay.first(agent.SubjectOf(ctx)+" "+c.Session) {
 		return
 	}
-	s.emit(fsm.NewEvent("proxy.passed_through", "", fsm.Facts{"api": a.Name, "reason": "no_way_back", "message": "session " + c.Session +
+	s.emit(fsm.NewEvent("proxy.passed_through", "", fsm.Facts{"api": api, "reason": "no_way_back", "message": "session " + c.Session +
 		": results stay, because the client has no tool that would bring them back: neither a shell on this machine, nor recover_text of a gateway with the same store"}))
 }
 

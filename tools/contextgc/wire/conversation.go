@@ -25,6 +25,8 @@ type Conversation struct {
 	Model   string        // that the request asks; "": it does not say
 	Signs   bool          // its thinking is in the form of Anthropic's API
 	Base    int           // bytes of the system prompt and the tool definitions
+	Bare    bool          // the messages came alone, from a gateway: nothing is known of tools that were not called, nor of the cache
+	Way     string        // of bare messages: our tool, and its argument, that the gateway or its operator says the model has; "": none
 	Life    time.Duration // how long the provider's cache keeps this request after its last use, at least
 	Turns   []Turn
 	Results []*Result // what can be replaced: results, and the long arguments of calls
