@@ -20,7 +20,7 @@ import (
 )
 
 // The contract by which agentgateway and LiteLLM have the messages of a request shrunk before they send it, and by which LiteLLM gets
-// an original back for its model. Agentgateway says which version it speaks; it has no tool for the way back.
+// an original back for its model. Agentgateway has no tool for the way back.
 const (
 	compressPath  = "/v1/compress"
 	retrievePath  = "/v1/retrieve/"
@@ -147,12 +147,14 @@ func (s *server) shrink(r *http.Request, messages []byte, model string) ([]byte,
 }
 
 // wayOf returns how the gateway that sent a request leads its model back; "": by what the model calls itself. The operator of one
-// without a tool for it may name the model's recovery tool in the path that he configures.
+// without a tool for it may name the model's recovery tool in the path that he configures. LiteLLM is known by its name, or by that of
+// its library, because an agentgateway of another version may say no version.
 func wayOf(r *http.Request) string {
 	if tool := r.URL.Query().Get("tool"); tool != "" {
 		return tool + " prune_id"
 	}
-	if r.Header.Get(versionHeader) == "" {
+	name := clientOf(r.UserAgent())
+	if r.Header.Get(versionHeader) == "" && (name == "litellm" || name == "python-httpx") {
 		return existing.ByHash
 	}
 	return ""

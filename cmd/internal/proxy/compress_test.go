@@ -47,7 +47,9 @@ func (g gateway) compress(t *testing.T, messages []byte) (status int, got []byte
 	body := fmt.Sprintf(`{"messages":%s,"model":"claude-opus-5"}`, messages)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.proxy.URL+g.path, strings.NewReader(body))
 	require.NoError(t, err)
+	r.Header.Set("User-Agent", "litellm/1.92.0")
 	if g.agentgateway {
+		r.Header.Set("User-Agent", "")
 		r.Header.Set("x-agw-compression-version", "1")
 	}
 	response, err := http.DefaultClient.Do(r)
