@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"

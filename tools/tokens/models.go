@@ -36,9 +36,10 @@ type Model struct {
 	Word string `json:"word"`
 	From string `json:"from,omitempty"` // "": all versions
 	Prices
-	Chars  float64 `json:"chars"`            // characters per token of tool results
-	Least  int     `json:"least,omitempty"`  // tokens of a prompt, below which a cache with marks keeps nothing
-	Thinks bool    `json:"thinks,omitempty"` // the API counts the thinking of earlier turns in each prompt
+	Dollars map[string]float64 `json:"dollars,omitempty"` // list price of a million fresh input tokens, by a word of the name; "": any other
+	Chars   float64            `json:"chars"`             // characters per token of tool results
+	Least   int                `json:"least,omitempty"`   // tokens of a prompt, below which a cache with marks keeps nothing
+	Thinks  bool               `json:"thinks,omitempty"`  // the API counts the thinking of earlier turns in each prompt
 
 	// Binds: from some models on, Anthropic's API binds each block of thinking to everything that stands before it in the request:
 	// system prompt, tools and messages. Once one of these changes, the API refuses the block, or drops it if the request asks for
@@ -119,7 +120,7 @@ func parse(data []byte) ([]Model, error) {
 // ModelOf returns the row of a model. ok is false if no row names its family: then the row is
 // that of "claude", which has the dearest writes and reads.
 func ModelOf(name string) (m Model, ok bool) {
-	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	parts := words(name)
 	rows := *table.Load()
 	for at, part := range parts {
 		found, is := Model{}, false
@@ -141,6 +142,22 @@ func ModelOf(name string) (m Model, ok bool) {
 	}
 	at := slices.IndexFunc(rows, func(r Model) bool { return r.Word == careful })
 	return rows[at], ok
+}
+
+// Dollars returns the list price of a million fresh input tokens of a model, 0 if it is not known.
+func Dollars(name string) float64 {
+	m, _ := ModelOf(name)
+	for _, word := range words(name) {
+		if price, ok := m.Dollars[word]; ok {
+			return price
+		}
+	}
+	return m.Dollars[""]
+}
+
+// words returns the words and numbers of a model's name.
+func words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // At returns the prices of a request with so many tokens.

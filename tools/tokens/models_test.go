@@ -42,6 +42,17 @@ func TestAModelThatNoRowNames(t *testing.T) {
 	assert.Equal(t, "5.5", m.From, "the newest that is known")
 }
 
+// TestDollars: a list price is that of the model and its variant; of others there is none.
+func TestDollars(t *testing.T) {
+	for model, price := range map[string]float64{
+		"claude-opus-4-1-20250805": 15, "claude-opus-4-5": 5, "claude-opus-5": 5, "anthropic/claude-opus-5.5": 4, "claude-sonnet-4-5-20250929": 3, "claude-sonnet-5-5[1m]": 2,
+		"claude-haiku-4-5-20251001": 1, "claude-haiku-5-5": .1, "claude-fable-5-2": 10, "gpt-6-luna": .1, "gpt-6.1-terra": 1, "gpt-6.2-sol": 2, "gpt-6.2-astra": 8,
+		"claude-3-5-haiku-20241022": 0, "gpt-6.2-terra": 0, "gpt-5.4": 0, "gemini-4-neon": 0, "our-best-model": 0, "": 0,
+	} {
+		assert.Equal(t, price, Dollars(model), model)
+	}
+}
+
 func TestAUsersFileOverrides(t *testing.T) {
 	before := table.Load()
 	t.Cleanup(func() { table.Store(before) })

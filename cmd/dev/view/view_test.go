@@ -175,14 +175,14 @@ func TestSessionsTab(t *testing.T) {
 			Gross   float64 `json:"gross"`
 			Rereads float64 `json:"rereads"`
 			Net     float64 `json:"net"`
+			Pct     float64 `json:"net_pct"`
 		} `json:"total"`
-		Pct float64 `json:"net_pct"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &gain))
 	require.Greater(t, gain.Total.Results, 3)
 	assert.InDelta(t, gain.Total.Net, stat(t, b, "net"), 1e-6)
 	assert.InDelta(t, gain.Total.Gross, stat(t, b, "gross"), 1e-6)
-	assert.Contains(t, eval[string](t, b, `document.getElementById('session-figures').textContent`), fmt.Sprintf("net (%.1f %%)", gain.Pct))
+	assert.Contains(t, eval[string](t, b, `document.getElementById('session-figures').textContent`), fmt.Sprintf("net (%.1f %%)", gain.Total.Pct))
 	assert.Equal(t, 5, eval[int](t, b, `document.querySelectorAll('#window polygon').length`), "an area for each part")
 	assert.Equal(t, float64(9), eval[float64](t, b, `Number(document.getElementById('window').getAttribute('aria-valuenow'))`))
 

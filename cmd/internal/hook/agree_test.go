@@ -96,5 +96,5 @@ func TestSubAgentsAskTheirOwnQuestions(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &g))
 	require.Equal(t, 1, g.Total.Results)
 	require.Zero(t, g.Unknown, "its transcript is read as its own")
-	require.Positive(t, g.Bill)
+	require.Positive(t, g.Total.Bill)
 }

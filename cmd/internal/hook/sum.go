@@ -51,16 +51,23 @@ func SumOf(list []Note) (s noteSum) {
 	return s
 }
 
-// Done says what was done, "" if nothing was cut. net is that of the latest turn's end, nil if it is not known: it knows of files that
-// were read again, too.
-func (s noteSum) Done(net *worth) string {
-	if s.cut == 0 {
-		return ""
+// Done says what was done, "" if nothing was. saved is the account at the end of the latest turn, nil if it is not known: it knows of
+// files that were read again and of what the proxy cleared, too.
+func (s noteSum) Done(saved *GainPart) string {
+	again, cleared, line := s.back, 0, "mcp-pruner: "
+	if saved != nil {
+		again, cleared = max(again, saved.Again), saved.Cleared
 	}
-	line := fmt.Sprintf("mcp-pruner: %s cut, %s tokens less", terminal.Count(s.cut, "result"), short(s.tokens))
-	again := s.back
-	if net != nil {
-		again = max(again, net.Again)
+	switch {
+	case s.cut > 0:
+		line += fmt.Sprintf("%s cut, %s tokens less", terminal.Count(s.cut, "result"), short(s.tokens))
+		if cleared > 0 {
+			line += fmt.Sprintf(", %d cleared", cleared)
+		}
+	case cleared > 0:
+		line += terminal.Count(cleared, "result") + " cleared"
+	default:
+		return ""
 	}
 	if again > 0 {
 		line += fmt.Sprintf(", %d fetched again", again)
@@ -69,16 +76,34 @@ func (s noteSum) Done(net *worth) string {
 }
 
 // Line is Done with what remains. Where the net is not known, none is claimed.
-func (s noteSum) Line(net *worth) string {
-	line := s.Done(net)
+func (s noteSum) Line(saved *GainPart) string {
+	line := s.Done(saved)
 	switch {
 	case line == "":
-	case net != nil:
-		line += fmt.Sprintf(", net %s fresh input tokens", signed(int(net.Tokens)))
+	case saved != nil:
+		line += ", net " + saved.Worth()
 	case s.back > 0:
 		line += fmt.Sprintf(" (%s, and a further turn each)", short(s.fetched))
 	}
 	return line
+}
+
+// Worth says the net in tokens, in percent of the bill, and in money where the price is known.
+func (a GainPart) Worth() string {
+	text := fmt.Sprintf("%s fresh input tokens (%+.1f %%", signed(int(a.Net)), a.Pct)
+	if money := Money(a.Dollars); money != "" {
+		text += ", " + money
+	}
+	return text + ")"
+}
+
+// Money returns an amount in dollars with its sign, "" for less than half a cent: a price that is not known comes to nothing.
+func Money(dollars float64) string {
+	text := fmt.Sprintf("%+.2f", dollars)
+	if text[1:] == "0.00" {
+		return ""
+	}
+	return text[:1] + "$" + text[1:]
 }
 
 // signed returns a number with its sign.

@@ -6,29 +6,31 @@ import (
 	"os"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // maxBilled is the size in bytes of the longest transcript that is read at the end of a turn.
 const maxBilled = 16 << 20
 
 // tell answers at the end of a turn with what the hooks have done in the session, if that is something else than it was told before.
-// The net is kept for the status line, which has no time to read a transcript.
+// The account is kept for the status line, which has no time to read a transcript.
 func (s state) tell(ctx context.Context, c *agent.Client, call agent.Call) []byte {
 	if c.Hooks.Tell == nil || !plainSession(call.Session) {
 		return nil
 	}
-	list := NotesOf(s.dir, call.Session)
-	if len(list) == 0 {
+	list, proxied := NotesOf(s.dir, call.Session), s.proxied(ctx, call.Session)
+	if len(list)+len(proxied) == 0 {
 		return nil
 	}
 	sum, before := SumOf(list), ReadTold(s.dir, call.Session)
-	now := toldLast{Done: before.Done, Net: netOf(ctx, list)}
+	now := toldLast{Done: before.Done, Saved: savedBy(ctx, list, proxied)}
 	var answer []byte
-	if done := sum.Done(now.Net); done != before.Done && s.tells(call) {
+	if done := sum.Done(now.Saved); done != "" && done != before.Done && s.tells(call) {
 		now.Done = done
-		answer, _ = json.Marshal(c.Hooks.Tell(sum.Line(now.Net))) // a map of texts
+		answer, _ = json.Marshal(c.Hooks.Tell(sum.Line(now.Saved))) // a map of texts
 	}
 	sweep(toldFolder(s.dir), s.now(), pausedFor)
 	if now.Write(s.dir, call.Session) != nil {
@@ -43,9 +45,23 @@ func (s state) tells(call agent.Call) bool {
 	return !isOff(v) && !offIn(s.project(call.Folder), settings.Tell)
 }
 
-// netOf returns the net of a session's cuts by its transcripts, nil if they cannot be read in time. Clients write a transcript
+// proxied returns what the proxy did in a session: one element, or none.
+func (s state) proxied(ctx context.Context, session string) []Proxied {
+	past, err := assemble.OpenHistory("", "", s.lookup)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = past.Close() }() // it was only read
+	changed, u, err := past.Session(ctx, contextgc.SessionID(session))
+	if err != nil || u.Cleared+len(changed) == 0 {
+		return nil
+	}
+	return []Proxied{{u, changed}}
+}
+
+// savedBy returns the account of a session by its transcripts, nil if they cannot be read in time. Clients write a transcript
 // shortly after they run hooks, so it waits for a first turn's results.
-func netOf(ctx context.Context, list []Note) *worth {
+func savedBy(ctx context.Context, list []Note, proxied []Proxied) *GainPart {
 	read := int64(-1)
 	for waited := time.Duration(0); ; waited += lookAgain {
 		size, ok := billed(list)
@@ -54,12 +70,12 @@ func netOf(ctx context.Context, list []Note) *worth {
 		}
 		if size != read {
 			read = size
-			gain, err := GainOf(ctx, list)
+			gain, err := GainOf(ctx, list, proxied)
 			if err != nil {
 				return nil
 			}
-			if gain.Known.Results > 0 && gain.Known.Gross > 0 { // the model call that reads the result is there, too
-				return &worth{Tokens: gain.Total.Net, Again: gain.Total.Again}
+			if gain.Total.Known != 0 { // the model call that reads the result is there, too
+				return &gain.Total
 			}
 		}
 		if waited >= lateBy {

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // TestTold: at the end of a turn the user is told what was cut, once for each news, and not if the setting is off.
@@ -66,7 +68,7 @@ func TestTheNetIsCharged(t *testing.T) {
 		_, text := gainVerb(w, "--json")
 		var g Gain
 		require.NoError(t, json.Unmarshal([]byte(text), &g))
-		require.Equal(t, &worth{Tokens: g.Total.Net, Again: g.Total.Again}, ReadTold(dir, "s").Net, "one rule")
+		require.Equal(t, &g.Total, ReadTold(dir, "s").Saved, "one account")
 		var status bytes.Buffer
 		p := command.Process{Args: []string{"statusline"}, Env: []string{"XDG_STATE_HOME=" + w.state}, Stdin: strings.NewReader(`{"session_id":"s"}`), Stdout: &status, Stderr: &status}
 		require.Zero(t, RunVerb(p))
@@ -74,7 +76,7 @@ func TestTheNetIsCharged(t *testing.T) {
 		return said, g.Total
 	}
 	said, _ := told()
-	require.Contains(t, said, "1 result cut, 8.6k tokens less, net +12.5k fresh input tokens")
+	require.Contains(t, said, "1 result cut, 8.6k tokens less, net +12.5k fresh input tokens (+")
 	require.Empty(t, w.hook([]string{"claude"}, stop), "it was told")
 
 	again := story("short", 40_000)
@@ -100,4 +102,32 @@ func TestTheNetOfALateTranscript(t *testing.T) {
 	pause = func(time.Duration) { writeLines(t, w.transcript, lines) }
 	stop := map[string]any{"hook_event_name": "Stop", "session_id": "s", "transcript_path": w.transcript, "cwd": w.state}
 	require.Contains(t, w.hook([]string{"claude"}, stop), "net +12.5k fresh input tokens")
+}
+
+// TestOneSum: what hooks cut and what the proxy cleared in a session is one sum, in the message, in gain and on its day; without a cut
+// the clearing is told alone.
+func TestOneSum(t *testing.T) {
+	w := newWorld(t)
+	writeLines(t, w.transcript, story("short", 40_000))
+	dir := filepath.Join(w.state, "mcp-pruner")
+	AddNote(dir, Note{Client: "claude", Session: "s", Transcript: w.transcript, Call: "t1", Tool: "Read", ID: "prn_00000001", Tokens: 9000, Sent: 400})
+	ledger, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(dir, "ledger.db"), Now: func() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }})
+	require.NoError(t, err)
+	for _, session := range []string{"s", "only"} {
+		require.NoError(t, ledger.AddUsage(t.Context(), contextgc.Usage{Session: contextgc.SessionID(session), API: "anthropic", Model: "claude-opus-5-5",
+			Input: 8000, Before: 5000, After: 3000, Cleared: 2}))
+	}
+	require.NoError(t, ledger.Close())
+	stop := func(session string) string {
+		return w.hook([]string{"claude"}, map[string]any{"hook_event_name": "Stop", "session_id": session, "transcript_path": w.transcript, "cwd": w.state})
+	}
+	require.Contains(t, stop("s"), "1 result cut, 8.6k tokens less, 2 cleared, net +14.5k fresh input tokens (+")
+	require.Equal(t, `{"systemMessage":"mcp-pruner: 2 results cleared, net +2.0k fresh input tokens (+20.0 %, +$0.01)"}`, stop("only"))
+	_, text := gainVerb(w, "--json")
+	var g Gain
+	require.NoError(t, json.Unmarshal([]byte(text), &g))
+	require.InDelta(t, ReadTold(dir, "s").Saved.Net+ReadTold(dir, "only").Saved.Net, g.Total.Net, 1e-6)
+	require.Equal(t, 2, g.Sessions)
+	require.InDelta(t, g.Total.Gross-g.Total.Rereads+4000, g.Total.Net, 1e-6)
+	require.InDelta(t, g.Total.Net, g.Days["2026-11-01"].Net, 1e-6)
 }

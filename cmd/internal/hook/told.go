@@ -7,16 +7,10 @@ import (
 	"strings"
 )
 
-// worth is the worth of the cuts of a session at the end of its latest turn.
-type worth struct {
-	Tokens float64 `json:"tokens"` // fresh input tokens; each result that was fetched again is charged with the turn that it took
-	Again  int     `json:"again"`  // results of which parts were fetched again
-}
-
-// toldLast holds the latest message to a session's user and the net at that time.
+// toldLast holds the latest message to a session's user and the account at that time.
 type toldLast struct {
-	Done string `json:"done,omitempty"` // what the user was told about
-	Net  *worth `json:"net,omitempty"`
+	Done  string    `json:"done,omitempty"` // what the user was told about
+	Saved *GainPart `json:"saved,omitempty"`
 }
 
 // toldFolder returns the folder with a file for each session.

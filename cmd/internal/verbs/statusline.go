@@ -26,11 +26,11 @@ func statusCommand(p command.Process) *cobra.Command {
 	var first string
 	c := &cobra.Command{
 		Use:   "statusline",
-		Short: "Print what the hooks have done in a session (Claude Code's status line runs this)",
+		Short: "Print what was saved in a session (Claude Code's status line runs this)",
 		Long: `Reads the session from the standard input, as Claude Code gives it to the command of its
-status line, and prints how many tokens were cut in it, how many results were fetched
-again, and the net at the end of the latest turn. The user's own command (--first) gets
-the same input, and its output comes first.`,
+status line, and prints how many tokens were cut in it, how many results were cleared and
+fetched again, and the net at the end of the latest turn, as gain counts it. The user's own
+command (--first) gets the same input, and its output comes first.`,
 		Args: command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			input, err := io.ReadAll(io.LimitReader(p.Stdin, maxStatusInput))
@@ -80,5 +80,5 @@ func statusLine(p command.Process, input []byte) string {
 	if err != nil || json.Unmarshal(input, &session) != nil || session.ID == "" {
 		return ""
 	}
-	return hook.SumOf(hook.NotesOf(dir, session.ID)).Line(hook.ReadTold(dir, session.ID).Net)
+	return hook.SumOf(hook.NotesOf(dir, session.ID)).Line(hook.ReadTold(dir, session.ID).Saved)
 }

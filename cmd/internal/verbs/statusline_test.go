@@ -5,6 +5,7 @@ package verbs
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,9 +55,16 @@ func TestNoteLine(t *testing.T) {
 }
 
 func TestGainIsCounted(t *testing.T) {
-	g := &hook.Gain{Sessions: 1, Total: hook.GainPart{Results: 1, Again: 1}}
+	g := &hook.Gain{Sessions: 1, Total: hook.GainPart{Results: 1, Again: 1, Cleared: 1, Net: 50_000, Pct: 3.14, Dollars: 0.25}, Days: map[string]hook.GainPart{}}
+	for day := range 9 {
+		g.Days[fmt.Sprintf("2026-11-0%d", day+1)] = hook.GainPart{Gross: 100, Clearing: 20, Rereads: 30, Net: 90, Pct: 4.5, Dollars: float64(day) - 3}
+	}
 	var out strings.Builder
 	require.NoError(t, showGain(g, &out))
-	require.Contains(t, out.String(), "1 result cut in 1 session:")
+	require.Contains(t, out.String(), "Net +50.0k fresh input tokens (+3.1 %, +$0.25) in 1 session.\n1 result cut:")
 	require.Contains(t, out.String(), "1 was fetched again")
+	require.Contains(t, out.String(), "1 result cleared by the proxy")
+	require.NotContains(t, out.String(), "2026-11-02", "the latest seven days")
+	require.Regexp(t, `day +by cuts +by clearing +lost +net +of the bill +at list price *\n *2026-11-03 +\+100 +\+20 +30 +\+90 +\+4\.5 % +-\$1\.00`, out.String())
+	require.Regexp(t, `2026-11-04 .* - *\n`, out.String(), "a price that is not known")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // Summary is one session in the list of sessions.
@@ -30,8 +31,14 @@ type Summary struct {
 	Bill   float64 `json:"bill"`   // in fresh input tokens, as the net
 	Cut    int     `json:"cut"`    // results
 	Tokens int     `json:"tokens"` // cut away
-	Net    float64 `json:"net"`    // with re-reads charged
 	Again  int     `json:"again"`  // results of which parts were fetched again
+
+	Net      float64 `json:"net"` // of all, with re-reads charged
+	Gross    float64 `json:"gross"`
+	Rereads  float64 `json:"rereads"`
+	Clearing float64 `json:"clearing"`
+	Pct      float64 `json:"pct"`   // net in percent of what the session would have cost
+	Money    string  `json:"money"` // net at list price; "": not known
 }
 
 // maxFiles is the number of transcripts, the latest ones, that are listed.
@@ -82,13 +89,18 @@ func (x *Index) Look() (changed bool, err error) {
 // Read reads the files that have changed, the latest first, and calls step now and then. It returns when nothing is left to read.
 func (x *Index) Read(ctx context.Context, step func()) {
 	noted := notesOf(x.Sources.notes())
+	proxied := map[string]hook.Proxied{}
+	list, _ := hook.ProxiedIn(ctx, x.Sources.Ledger) // the window of a session says why there is none
+	for _, p := range list {
+		proxied[p.Usage.Session] = p
+	}
 	last := time.Now()
 	for ctx.Err() == nil {
 		t, ok := x.next()
 		if !ok {
 			break
 		}
-		list := summaries(ctx, t, noted)
+		list := summaries(ctx, t, noted, proxied)
 		x.mu.Lock()
 		if f := x.files[t.path]; f != nil && f.stamp() == t.stamp() {
 			f.read, f.sessions = t.stamp(), list
@@ -148,8 +160,10 @@ func (x *Index) Find(key string) (t transcript, ok bool) {
 }
 
 // summaries reads a file. A file in which no session can be read is listed as one without calls.
-func summaries(ctx context.Context, t transcript, noted noted) (list []Summary) {
-	each(ctx, t.path, func(s sessions.Session) { list = append(list, summaryOf(t, s, noted.of(t.path, s.ID))) })
+func summaries(ctx context.Context, t transcript, noted noted, proxied map[string]hook.Proxied) (list []Summary) {
+	each(ctx, t.path, func(s sessions.Session) {
+		list = append(list, summaryOf(t, sessions.Billed(s, nil), noted.of(t.path, s.ID), proxied[contextgc.SessionID(s.ID)]))
+	})
 	if len(list) == 0 {
 		list = []Summary{{Key: keyOf(t.path, ""), ID: nameOf(t.path), Client: t.client, Known: true, Sub: subAgent(t.path)}}
 	}
@@ -159,27 +173,18 @@ func summaries(ctx context.Context, t transcript, noted noted) (list []Summary) 
 	return list
 }
 
-func summaryOf(t transcript, s sessions.Session, cuts []hook.Note) Summary {
-	b := sessions.Billed(s, nil)
+func summaryOf(t transcript, b *sessions.Bill, cuts []hook.Note, by hook.Proxied) Summary {
+	s, gain := b.Session, hook.SessionGain(&sessions.Carried{B: b}, cuts, by)
 	out := Summary{
 		Key: keyOf(t.path, s.ID), ID: s.ID, Client: cmp.Or(t.client, s.Source), Project: s.Project, Model: s.Model(), Sub: subAgent(t.path),
-		Known: true, Calls: len(b.Calls), Bill: b.Total,
+		Known: true, Calls: len(b.Calls), Bill: b.Total, Cut: gain.Results, Tokens: gain.Tokens, Again: gain.Again,
+		Net: gain.Net, Gross: gain.Gross, Rereads: gain.Rereads, Clearing: gain.Clearing, Pct: gain.Pct, Money: hook.Money(gain.Dollars),
 	}
 	if !s.Begun.IsZero() {
 		out.Begun = s.Begun.UnixMilli()
 	}
 	if n := len(b.Calls); n > 0 {
 		out.Prompt = b.Calls[n-1].Prompt
-	}
-	carried := &sessions.Carried{B: b}
-	for _, n := range cuts {
-		saved := carried.Saving(n.Call, n.ID, n.Tokens-n.Sent)
-		out.Cut++
-		out.Tokens += n.Tokens - n.Sent
-		out.Net += saved.Gross - saved.Rereads
-		if len(saved.Fetches) > 0 {
-			out.Again++
-		}
 	}
 	return out
 }

@@ -15,11 +15,6 @@ type Window struct {
 	Measured bool    `json:"measured"` // the prompts' sizes are the API's, otherwise they are modelled from the texts
 	Columns  Columns `json:"columns"`
 	Events   []Event `json:"events"`
-
-	Gross    float64 `json:"gross"`
-	Rereads  float64 `json:"rereads"`
-	Clearing float64 `json:"clearing"`         // net of clearing, as the proxy models it
-	Pct      float64 `json:"pct"`              // net of all in percent of what the session would have cost
 	Failed   string  `json:"failed,omitempty"` // why a part is missing
 }
 
@@ -107,21 +102,11 @@ func (s Sources) Window(ctx context.Context, t transcript, key string) (Window, 
 	if !ok {
 		return Window{}, false
 	}
-	w := Window{Summary: summaryOf(t, o.bill.Session, o.cuts), Measured: o.bill.Measured, Failed: o.failed}
+	w := Window{Summary: summaryOf(t, o.bill, o.cuts, hook.Proxied{Usage: o.usage, Changed: o.cleared}), Measured: o.bill.Measured, Failed: o.failed}
 	w.Key = key
 	w.Events = append(o.events(), o.compactions()...)
 	slices.SortStableFunc(w.Events, func(a, b Event) int { return a.Call - b.Call })
 	w.Columns = o.columns(w.Events)
-	for _, e := range w.Events {
-		if e.Kind == WasCut {
-			w.Gross, w.Rereads = w.Gross+e.Gross, w.Rereads+e.Cost
-		}
-	}
-	w.Clearing = o.usage.Before - o.usage.After
-	w.Net = w.Gross - w.Rereads + w.Clearing
-	if without := w.Bill + w.Net; without > 0 {
-		w.Pct = 100 * w.Net / without
-	}
 	return w, true
 }
 

@@ -3,6 +3,8 @@
 const base = (path) => path ? path.split(/[\\/]/).filter(Boolean).pop() || path : 'no project';
 const net = (n) => (n > 0 ? '+' : '') + short(Math.round(n));
 
+const worth = (s) => [net(s.net), `${(s.pct || 0).toFixed(1)} %`, s.money].filter(Boolean).join(', ');
+
 // sessionsTab returns functions that fill the tab. ask gets a part of the model by its path.
 function sessionsTab(ask) {
   let all = [], open = null, call = -1, stamp = '';
@@ -10,7 +12,7 @@ function sessionsTab(ask) {
   const list = virtual('sessions', 46, (s) => [
     el('span', { class: 'top' }, el('b', {}, base(s.project)), el('span', {}, s.client + (s.sub ? ' sub-agent' : ''))),
     el('span', { class: 'low' }, el('span', {}, s.known ? `${many(s.calls, 'call')}, ${short(s.prompt)} tokens` : 'reading'),
-      s.cut ? el('span', { class: s.net < 0 ? 'bad' : 'good' }, `${count(s.cut)} cut, net ${net(s.net)}`) : el('span', {}, when(s.begun || s.at).slice(5, 16))),
+      s.cut || s.clearing ? el('span', { class: s.net < 0 ? 'bad' : 'good' }, `net ${worth(s)}`) : el('span', {}, when(s.begun || s.at).slice(5, 16))),
   ], pick);
 
   function shown() {
@@ -56,7 +58,7 @@ function sessionsTab(ask) {
     const figure = (name, value, text, says, kind) => el('div', {}, el('b', { 'data-stat': 'session-' + name, 'data-value': value, class: kind }, text), el('span', {}, says));
     const last = w.columns.prompt.length - 1;
     $('session-figures').replaceChildren(
-      figure('net', w.net, net(w.net), `fresh tokens saved, net (${(w.pct || 0).toFixed(1)} %)`, w.net < 0 ? 'bad' : 'good'),
+      figure('net', w.net, net(w.net), ['fresh tokens saved, net (' + (w.pct || 0).toFixed(1) + ' %)', w.money].filter(Boolean).join(', '), w.net < 0 ? 'bad' : 'good'),
       figure('gross', w.gross, net(w.gross), `by ${many(w.cut, 'cut')}, ${short(w.tokens)} tokens less`),
       figure('rereads', w.rereads, net(-w.rereads), `for ${many(w.again, 'result')} fetched again`),
       figure('clearing', w.clearing, net(w.clearing), 'by clearing, its cost charged'),
@@ -73,7 +75,7 @@ function sessionsTab(ask) {
       choices('of-project', 'project');
       refresh(true);
       const now = all.find((s) => s.key === open);
-      if (!open && all.length && innerWidth > 800) list.choose(0);
+      if (!open && all.length) list.choose(Math.max(0, shown().findIndex((s) => !s.sub))); // the user's last
       else if (now && stamp !== now.key + now.at + now.calls) await load(false);
     },
   };
