@@ -191,6 +191,25 @@ func TestLooks(t *testing.T) {
 	calm(t, b, l.host)
 }
 
+// TestOpensOnTheLastSession: on a phone's width, too, the page opens on the user's last session, which is not that of a sub-agent.
+func TestOpensOnTheLastSession(t *testing.T) {
+	b, h := browser(t), newHome(t)
+	for i, name := range []string{"first", "last", "subagents"} {
+		s, err := h.Scripted(name, name, begun, 1, name == "last")
+		require.NoError(t, err)
+		at := begun.Add(time.Duration(i) * time.Hour)
+		require.NoError(t, os.Chtimes(s.Path, at, at))
+	}
+	require.NoError(t, b.Screen("dark", 360, 800))
+	l := view(t, h)
+	l.open(t, b)
+	until(t, b, `document.getElementById('session-name').textContent.startsWith('last') && !document.querySelector('#sessions').textContent.includes('reading')`)
+	assert.Contains(t, eval[string](t, b, `document.getElementById('sessions').textContent`), "sub-agent")
+	assert.Regexp(t, `net \+[\d.]+k, \d+\.\d %, \+\$\d\.\d\d`, eval[string](t, b, `document.getElementById('sessions').textContent`), "in tokens, percent and money")
+	picture(t, b, "opened-dark-360.png")
+	calm(t, b, l.host)
+}
+
 // TestByKeyboard reaches a line's reason, another tab and a part of the prefix with keys alone.
 func TestByKeyboard(t *testing.T) {
 	b, h := browser(t), played(t)
@@ -234,7 +253,7 @@ func TestByKeyboard(t *testing.T) {
 	calm(t, b, l.host)
 }
 
-// crowd is a home with 200 sessions of 50 model calls and one of 10,000.
+// crowd is a home with 999 sessions of 20 model calls and one of 10,000.
 func crowd(t *testing.T) Home {
 	t.Helper()
 	h := newHome(t)
@@ -253,14 +272,14 @@ func crowd(t *testing.T) Home {
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 	}
-	for i := range 200 {
-		fill(fmt.Sprintf("s%03d", i), fmt.Sprintf("project%d", i%7), 50)
+	for i := range 999 {
+		fill(fmt.Sprintf("s%03d", i), fmt.Sprintf("project%d", i%7), 20)
 	}
 	fill("long", "long", 10_000)
 	return h
 }
 
-// TestManyRequests opens 200 sessions and one of 10,000 requests. The figures are logged; the limit is far above them, for
+// TestManyRequests opens 1,000 sessions, the last of them with 10,000 requests. The figures are logged; the limit is far above them, for
 // machines that do other things as well.
 func TestManyRequests(t *testing.T) {
 	b, h := browser(t), crowd(t)
@@ -269,8 +288,11 @@ func TestManyRequests(t *testing.T) {
 	l.open(t, b)
 	t.Logf("opened and drawn in %v; first paint %v ms after the page was asked for", time.Since(began),
 		eval[float64](t, b, `performance.getEntriesByName('first-contentful-paint')[0]?.startTime || 0`))
-	until(t, b, `document.getElementById('sessions-sum').textContent.startsWith('201 sessions, 20,000 calls')`)
-	t.Logf("all 201 sessions read %v after the browser was sent there", time.Since(began))
+	until(t, b, `document.getElementById('session-name').textContent.startsWith('long')`)
+	t.Logf("the last session is shown %v after the browser was sent there", time.Since(began))
+	until(t, b, `document.getElementById('sessions-sum').textContent.startsWith('1,000 sessions, 29,980 calls')`)
+	picture(t, b, "thousand.png")
+	t.Logf("all 1,000 sessions read %v after the browser was sent there", time.Since(began))
 	assert.Less(t, eval[int](t, b, `document.querySelectorAll('#sessions .row').length`), 40, "only the rows in sight are drawn")
 	eval[bool](t, b, `(document.getElementById('of-text').value = 'long', document.getElementById('of-text').dispatchEvent(new Event('input')), true)`)
 	began = time.Now()
