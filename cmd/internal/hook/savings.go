@@ -146,7 +146,7 @@ func (g *Gain) add(carried *sessions.Carried, noted []Note, by Proxied) {
 // nil if there is no transcript.
 func SessionGain(carried *sessions.Carried, noted []Note, by Proxied) (p GainPart) {
 	u := by.Usage
-	bill := u.Bill() + float64(u.Output)*contextgc.PricesFor(u.Model, tokens.CacheLife).Output
+	bill := u.Bill() + float64(u.Output)*contextgc.PricesFor(u.Model, false, tokens.CacheLife).Output
 	clearing := u.Before - u.After
 	p = GainPart{Cleared: u.Cleared, Clearing: clearing, Net: clearing, Known: clearing}
 	counts := u.Cleared > 0
