@@ -29,18 +29,19 @@ type needPlace struct{ Result, Line int }
 type rule string
 
 const (
-	ruleEdit      rule = "edit"
-	ruleQuoteSay  rule = "quote-say"
-	ruleQuoteCode rule = "quote-code"
-	ruleQuoteCmd  rule = "quote-cmd"
-	ruleCite      rule = "cite"
-	ruleIdent     rule = "ident"
-	ruleOpen      rule = "open"
-	ruleFileLine  rule = "fileline"
-	rulePath      rule = "path"
-	RuleRewrite   rule = "rewrite" // in a file that is written anew, or in a very long edit
-	RuleShort     rule = "short"   // an id, a number with a key, a title
-	RuleWide      rule = "wide"    // an identifier; no part of the strict judgement
+	ruleEdit       rule = "edit"
+	ruleQuoteSay   rule = "quote-say"
+	ruleQuoteCode  rule = "quote-code"
+	ruleQuoteCmd   rule = "quote-cmd"
+	ruleCite       rule = "cite"
+	ruleIdent      rule = "ident"
+	ruleOpen       rule = "open"
+	ruleFileLine   rule = "fileline"
+	rulePath       rule = "path"
+	RuleRewrite    rule = "rewrite"    // in a file that is written anew, or in a very long edit
+	RuleShort      rule = "short"      // an id, a number with a key, a title
+	ruleUnderstood rule = "understood" // two identifiers, or a number and its key, in the next sayings
+	RuleWide       rule = "wide"       // an identifier; no part of the strict judgement
 )
 
 // The number of model calls within which a use counts, and the minimum length of matching text in bytes.
@@ -62,6 +63,7 @@ type shownText struct {
 	result int // index among the bill's results
 	text   existing.Body
 	call   int
+	said   int    // sayings of the agent before it
 	file   string // the file, if the result is from read
 	needs  map[int]need
 	wide   map[int]need      // those of the wide rule
@@ -91,6 +93,7 @@ func NeedsOf(b *sessions.Bill) [][]need {
 		case sessions.User:
 			g.know(step.Text)
 		case sessions.Say:
+			g.understood(step.Text + "\n" + step.Think)
 			g.mentioned(step.Text+"\n"+step.Think, nil, nil)
 			g.said(step.Text + "\n" + step.Think)
 		case sessions.Use:
@@ -123,6 +126,7 @@ type goldFinder struct {
 	found [][]need
 	step  int
 	call  int
+	says  int // of the agent so far
 
 	texts  []*shownText
 	lines  map[string]lineAt // by trimmed line: the latest place that showed it
@@ -202,7 +206,7 @@ func (g *goldFinder) know(text string) {
 // shown adds a result to the context.
 func (g *goldFinder) shown(index int, step sessions.Step) {
 	r := g.bill.Results[index]
-	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call,
+	t := &shownText{result: index, text: existing.NewBody(r.Kind, step.Out), call: g.call, said: g.says,
 		needs: map[int]need{}, wide: map[int]need{}, before: map[int]needPlace{}, known: map[int]bool{}}
 	if step = inner(step); step.Tool != r.Parsed.Tool {
 		r.Parsed = history.ParseCall(step.Tool, step.Args)

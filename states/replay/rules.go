@@ -63,25 +63,15 @@ func (g *goldFinder) named(name string, lines, calls int, why rule) {
 	}
 }
 
-// placed is file:line in the agent's words: the hit of a search or command that
-// names it, or that line of a file read.
+// placed is file:line in the agent's words: the hit of a search or command that names it so.
 func (g *goldFinder) placed(file string, n int) {
+	place := path.Base(file) + ":" + strconv.Itoa(n)
 	for _, t := range slices.Backward(g.texts) {
 		if g.call-t.call > quoteCalls {
 			return
 		}
-		if t.file != "" {
-			if !history.Same(t.file, file) {
-				continue
-			}
-			if i := n - t.text.First; i >= 0 && i < len(t.text.Lines) {
-				g.mark(t, i, ruleFileLine)
-				return
-			}
-			continue
-		}
 		for i, line := range t.text.Lines {
-			if strings.Contains(line, path.Base(file)+":"+strconv.Itoa(n)) {
+			if _, rest, found := strings.Cut(line, place); found && (rest == "" || rest[0] < '0' || rest[0] > '9') {
 				g.mark(t, i, ruleFileLine)
 				return
 			}

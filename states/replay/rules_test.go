@@ -67,7 +67,7 @@ func TestEachRuleOfNeed(t *testing.T) {
 		{"rewrite: another file", 50, write("/r/b.txt", "fourth one here\nnew\n  fifth one here"), map[int]rule{}},
 		{"edit by a patch", 1, patch(" fourth one here\n-fifth one here\n+x"), map[int]rule{3: ruleEdit, 4: ruleEdit}},
 		{"edit by a patch elsewhere", 1, patch(" fourth one here\n-fifth one there\n+x"), map[int]rule{}},
-		{"fileline", 1, words("see a.txt:4"), map[int]rule{3: ruleFileLine}},
+		{"fileline: a read has no place in its text", 1, words("see a.txt:4"), map[int]rule{}},
 		{"fileline: past the end", 1, words("see a.txt:99"), map[int]rule{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,10 +133,10 @@ func TestEdgesOfTheRules(t *testing.T) {
 		{"quote-code: 29 characters", thirty[1:] + "\nx\n", 1, edit("", thirty[1:]), 0},
 		{"quote-code: 40 calls later", thirty + "\nx\n", 40, edit("", thirty), 1},
 		{"quote-code: 41 calls later", thirty + "\nx\n", 41, edit("", thirty), 0},
-		{"fileline: 40 calls later", "a\nline two\n", 40, words("see a.txt:2"), 1},
-		{"fileline: 41 calls later", "a\nline two\n", 41, words("see a.txt:2"), 0},
-		{"fileline: four characters", "a\nwxyz\n", 1, words("see a.txt:2"), 1},
-		{"fileline: three characters", "a\nxyz\n", 1, words("see a.txt:2"), 0},
+		{"fileline: 40 calls later", "a\nin a.txt:2\n", 40, words("see a.txt:2"), 1},
+		{"fileline: 41 calls later", "a\nin a.txt:2\n", 41, words("see a.txt:2"), 0},
+		{"fileline: another line", "a\nin a.txt:21\n", 1, words("see a.txt:2"), 0},
+		{"fileline: it does not stand there", "a\nwxyz\n", 1, words("see a.txt:2"), 0},
 		{"edit: 60 lines", numbered(60), 1, edit(numbered(60), "x"), 60},
 		{"rewrite: an edit of 61 lines", numbered(61), 1, edit(numbered(61), "x"), 61},
 		{"quote-cmd: a line of four characters", "wxyz\nsecond line here\nthird line here\n", 1, command, 3},
@@ -170,7 +170,8 @@ func TestShortNamesAreNeeded(t *testing.T) {
 		{"a click elsewhere", 1, use("mcp__page__click", map[string]any{"uid": "45_18"}), map[int]rule{}},
 		{"a number as an argument", 1, use("mcp__github__get", map[string]any{"issue_number": 2253.0}), map[int]rule{2: RuleShort}},
 		{"a number in words", 1, words("issue 2253 it is"), map[int]rule{2: RuleShort}},
-		{"a number of two digits in words", 1, words("it has 17 stars"), map[int]rule{}},
+		{"a number of two digits in words", 1, words("it has 17 of them"), map[int]rule{}},
+		{"a number of two digits with its key", 1, words("it has 17 stars"), map[int]rule{3: ruleUnderstood}},
 		{"a title in words", 1, words("press **Sign up for free**"), map[int]rule{0: RuleShort}},
 		{"a title without a mark", 1, words("press Sign up for free"), map[int]rule{}},
 		{"an id in a command", 1, use("Bash", map[string]any{"command": "page click @45_182"}), map[int]rule{1: RuleShort}},
@@ -182,6 +183,31 @@ func TestShortNamesAreNeeded(t *testing.T) {
 	again := sessions.Step{Kind: sessions.Use, Tool: "mcp__page__click", Args: map[string]any{"uid": "45_181"}}
 	steps := []sessions.Step{{Kind: sessions.Call}, {Kind: sessions.User, Text: "click 45_181"}, {Kind: sessions.Result, Tool: "mcp__page__snapshot", Out: page}, again}
 	assert.Empty(t, NeedsOf(sessions.NewBill(sessions.Session{Steps: steps}, sessions.DefaultPrices))[0], "the user named it first")
+}
+
+// Two identifiers that the agent says soon after it read them were understood there, and are missed only if both are cut.
+func TestWhatWasUnderstood(t *testing.T) {
+	shown := sessions.Step{Kind: sessions.Result, Tool: "Bash", Args: map[string]any{"command": "cat x"}, Out: "retryBudget is spent\nother\nby openConnection\nand closeIdle\n"}
+	say := func(text string) sessions.Step { return sessions.Step{Kind: sessions.Say, Text: text} }
+	for name, c := range map[string]struct {
+		then []sessions.Step
+		want []need
+	}{
+		"two": {[]sessions.Step{say("so openConnection spends the retryBudget")}, []need{
+			{Line: 0, Step: 2, Rule: ruleUnderstood, Earlier: []needPlace{{Line: 2}}}, {Line: 2, Step: 2, Rule: ruleUnderstood, Earlier: []needPlace{{Line: 0}}}}},
+		"one":                          {[]sessions.Step{say("so openConnection fails")}, nil},
+		"one that is known everywhere": {[]sessions.Step{say("openConnection of GitHub")}, nil},
+		"in the saying after the next": {[]sessions.Step{say("well"), say("hm"), say("openConnection spends the retryBudget")}, nil},
+	} {
+		steps := append([]sessions.Step{{Kind: sessions.Call}, shown}, c.then...)
+		var strict []need
+		for _, n := range NeedsOf(sessions.NewBill(sessions.Session{Steps: steps}, sessions.DefaultPrices))[0] {
+			if n.Rule != RuleWide {
+				strict = append(strict, n)
+			}
+		}
+		assert.Equal(t, c.want, strict, name)
+	}
 }
 
 // An identifier that the agent writes at any later time is a need by the wide rule, at the latest line that shows it; it is

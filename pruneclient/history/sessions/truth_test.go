@@ -158,7 +158,9 @@ func TestHowLongPiKeepsItsCache(t *testing.T) {
 
 // Tools and system prompt are the least that a call found in the cache.
 func TestSystemOf(t *testing.T) {
-	call := func(read, written int) Step { return Step{Kind: Call, Usage: &Usage{CacheRead: read, CacheWrite: written}} }
+	call := func(read, written int) Step {
+		return Step{Kind: Call, Usage: &Usage{CacheRead: read, CacheWrite: written}}
+	}
 	for want, steps := range map[int][]Step{
 		3000: {call(3000, 2000), call(5000, 100)},
 		2000: {call(0, 5000), call(5000, 100), call(2000, 4000)},
