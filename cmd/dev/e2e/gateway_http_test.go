@@ -217,7 +217,8 @@ func TestGatewayOfAServerOverHTTP(t *testing.T) {
 
 	end() // the sessions end with the server
 	end = everythingOverHTTP(w, port)
-	assert.JSONEq(t, echo, d.call("echo", `{"message":"a <b> & \"c\""}`), "in a new session, at the first attempt")
+	anew := `},{"type":"text","text":"[the MCP server far was started anew since your last call: what it kept in memory is lost]"}]}`
+	assert.JSONEq(t, strings.Replace(echo, "}]}", anew, 1), d.call("echo", `{"message":"a <b> & \"c\""}`), "in a new session, at the first attempt")
 
 	end()
 	lost := d.call("echo", `{"message":"x"}`)

@@ -83,7 +83,7 @@ func (w *world) reaching(servers map[string]upstream) (run func() (string, error
 // TestTokensOfWrappedServers writes the table of docs/GATEWAY.md: what each client tells its model of the tools of five public servers,
 // directly and wrapped. It fails if the page has another one; with -update it writes the page. The names stay.
 func TestTokensOfWrappedServers(t *testing.T) {
-	rows := []string{"| client | " + strings.Join(listedServers, " | ") + " |", "|---|" + strings.Repeat("---|", len(listedServers))}
+	rows := []string{"|client|" + strings.Join(listedServers, "|") + "|", "|---|" + strings.Repeat("---|", len(listedServers))}
 	for _, name := range []string{"claude", "codex", "copilot", "gemini", "opencode"} {
 		var c client
 		if name == "copilot" {
@@ -107,14 +107,14 @@ func TestTokensOfWrappedServers(t *testing.T) {
 			require.Len(t, sizes[i], len(listedServers), "%s: %v", name, sizes[i])
 			w.nothingLeft()
 		}
-		row := "| " + name
+		row := "|" + name
 		for _, server := range listedServers {
 			slices.Sort(names[0][server])
 			slices.Sort(names[1][server])
 			assert.Equal(t, names[0][server], names[1][server], "%s %s", name, server)
-			row += fmt.Sprintf(" | %d, %d", sizes[0][server], sizes[1][server])
+			row += fmt.Sprintf("|%d→%d", sizes[0][server], sizes[1][server])
 		}
-		rows = append(rows, row+" |")
+		rows = append(rows, row+"|")
 	}
 	const page, begin, end = "../../../docs/GATEWAY.md", "<!-- written by TestTokensOfWrappedServers -->\n", "<!-- end -->\n"
 	text, err := os.ReadFile(page)

@@ -16,7 +16,7 @@ func (s *Server) greet(ctx context.Context, session *Session, m Message) {
 
 // End ends a session: its calls are cancelled, and the features keep nothing for it.
 func (s *Server) End(session *Session) {
-	session.End()
+	session.cancelAll()
 	if f := s.config.Features; f != nil {
 		f.End(session.standing())
 	}

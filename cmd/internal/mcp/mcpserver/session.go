@@ -149,8 +149,8 @@ func AloneOn(conn, origin any) *Session { return &Session{alone: true, conn: con
 // IsAlone reports whether the session is that of a single message.
 func (s *Session) IsAlone() bool { return s.alone }
 
-// End cancels the calls of a session that its client has ended.
-func (s *Session) End() {
+// cancelAll cancels the calls of a session that its client has ended.
+func (s *Session) cancelAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.flying {
