@@ -124,3 +124,48 @@ func TestCompose(t *testing.T) {
 		"service_healthy": "service_is_healthy", "secrets: [db]": "secrets: [database]", "  db:\n    image": "  database:\n    image",
 	}, check)
 }
+
+// TestGatewaysAskTheProxy: the files of other gateways name the proxy as docs/TEAMS.md starts it, and send requests on as they are while
+// it is away.
+func TestGatewaysAskTheProxy(t *testing.T) {
+	var litellm struct {
+		Guardrails []struct {
+			Params struct {
+				Guardrail, Mode string
+				DefaultOn       bool   `json:"default_on"`
+				Fallback        string `json:"unreachable_fallback"`
+			} `json:"litellm_params"`
+		}
+	}
+	read(t, "litellm.yaml", &litellm)
+	require.Len(t, litellm.Guardrails, 1)
+	asks := litellm.Guardrails[0].Params
+	assert.Equal(t, []any{"headroom", "pre_call", true, "fail_open"}, []any{asks.Guardrail, asks.Mode, asks.DefaultOn, asks.Fallback})
+
+	var agentgateway struct {
+		LLM struct {
+			Models []struct {
+				Guardrails struct {
+					Request []struct {
+						Webhook struct {
+							Target                           struct{ Host string }
+							MessageFormat, Path, FailureMode string
+							MinSizeBytes                     int
+						}
+					}
+				}
+			}
+		}
+	}
+	read(t, "agentgateway.yaml", &agentgateway)
+	hook := agentgateway.LLM.Models[0].Guardrails.Request[0].Webhook
+	assert.Equal(t, []any{"127.0.0.1:8787", "raw", "$PRUNER_COMPRESS", "failOpen", 16 << 10}, []any{hook.Target.Host, hook.MessageFormat, hook.Path, hook.FailureMode, hook.MinSizeBytes})
+}
+
+// read reads a file of the folder.
+func read(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(folder + file)
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, into))
+}
