@@ -13,6 +13,6 @@ func TestStated(t *testing.T) {
 	page.Says("Requests over %s MiB", "maxBody", maxBody>>20)
 	page.Says("ends after %s hours without a request", "idleInBackground", int(idleInBackground.Hours()))
 	page.Says("the proxy tries every %s seconds", "tryAgainAfter", int(tryAgainAfter.Seconds()))
-	stated.On(t, "docs/TEAMS.md").Says("An answer comes within %s s or is an error", "decideWithin", int(decideWithin.Seconds()))
 	page.Says("A conversation by WebSocket is refused with %s", "http.StatusUpgradeRequired", http.StatusUpgradeRequired)
+	stated.On(t, "docs/TEAMS.md").Says("An answer comes within %s s or is an error", "decideWithin", int(decideWithin.Seconds()))
 }
