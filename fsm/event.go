@@ -55,6 +55,7 @@ func EventSchemas() []EventSchema {
 		{Name: "proxy.noted", Level: LevelInfo, Fields: "api file"},
 		{Name: "proxy.cleared", Level: LevelInfo, Fields: "api session results message"},
 		{Name: "proxy.left_alone", Level: LevelWarn, Fields: "api session message"},
+		{Name: "proxy.unmarked", Level: LevelInfo, Fields: "session message"},
 		{Name: "proxy.passed_through", Level: LevelWarn, Fields: "api reason message?"},
 		{Name: "proxy.refused", Level: LevelWarn, Fields: "reason message"},
 		{Name: "proxy.upstream_failed", Level: LevelWarn, Fields: "message"},

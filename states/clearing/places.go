@@ -172,7 +172,11 @@ func (e *Engine) learn(list []contextgc.Clearing) {
 			g = &group{parent: c.Parent, items: make(map[wire.Key]decision)}
 			mine[c.Since] = g
 		}
-		g.items[c.Item] = decision{c.Stub, tokens.Claude(c.Stub), c.Free}
+		d := decision{c.Stub, tokens.Claude(c.Stub), c.Free}
+		if c.Stub == leftOut {
+			d.tokens = 0
+		}
+		g.items[c.Item] = d
 	}
 	maps.Copy(e.groups, mine)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
-	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // cacheMargin is how much longer than the provider promises the proxy takes a cache for alive: clearing a cache that is alive
@@ -147,7 +146,7 @@ func (h *warmth) send(session string, prefixes []uint64, now time.Time) {
 // cached returns how many tokens of the prompt, counted without clearing, the provider's cache still has. Where that is not
 // known it has all of them.
 func (w *walk) cached(ctx context.Context) int {
-	all, now := w.session.Sent(), w.Now()
+	all, now := w.sent(), w.Now()
 	if w.Bare {
 		return all
 	}
@@ -182,11 +181,14 @@ func (h *warmth) misled(session string) bool {
 // Answered tells the engine what the provider read from its cache for a request of a session, and how many tokens the prompt had.
 // Where that is much although the client seemed to have changed the beginning of its prompt, the session's changes are no longer
 // believed. Where it is little although nothing seemed to have changed, the cache had expired.
-func (e *Engine) Answered(session string, o Outcome, read, written, prompt int) {
+func (e *Engine) Answered(ctx context.Context, session string, o Outcome, read, written, prompt int) {
 	if prompt == 0 || read+written == 0 { // the provider says nothing of its cache
 		return
 	}
 	e.warm.begin()
+	if o.wide && o.Marked && !o.Changed && 2*read < prompt && 3*o.before > 2*o.size {
+		e.unmark(ctx, session)
+	}
 	switch cached := int(float64(read) / float64(prompt) * float64(o.size)); {
 	case o.Changed && 2*read >= prompt:
 		e.warm.mu.Lock()
@@ -196,9 +198,6 @@ func (e *Engine) Answered(session string, o Outcome, read, written, prompt int) 
 		e.warm.found(o.place, cached)
 	}
 }
-
-// base returns the tokens before the turns.
-func (w *walk) base() int { return tokens.OfJSON(w.Base) }
 
 // sizes holds the items of the results seen before, because their texts are decoded and counted once.
 type sizes struct {

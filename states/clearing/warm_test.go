@@ -31,7 +31,7 @@ func TestTheUsageSaysWhatTheCacheHad(t *testing.T) {
 		"a change that broke nothing":        {changed, 50_000, 2000, 52_000, -1, true},
 	} {
 		e := &Engine{}
-		e.Answered("s", c.o, c.read, c.written, c.prompt)
+		e.Answered(t.Context(), "s", c.o, c.read, c.written, c.prompt)
 		assert.Equal(t, c.want, e.warm.at(place[1:]), name)
 		assert.Equal(t, c.misled, e.warm.misled("s"), name)
 	}

@@ -9,12 +9,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // Tape is a session as the planner meets it, in sizes instead of texts. It can be played with several planners.
 type Tape struct {
 	Events []taped
 	Items  int
+	Binds  bool // the model's thinking is bound to what stands before it
 }
 
 // taped is one event of a tape. Which of its fields are set depends on its kind.
@@ -42,6 +44,7 @@ const (
 	tapedGone              // the client took an item out
 	tapedEdit              // files were edited
 	tapedUse               // the model uses lines of items
+	tapedTurn              // a turn of the person begins
 )
 
 // tapedNeed is a line that the model uses: it lacks it if none of the items that showed it shows it any more.
@@ -74,6 +77,7 @@ func (f *Figures) tape(after *Outcome) Tape {
 			r.sizes[row.a.result], r.kept[row.a.result] = row.a.kept+row.a.header, lineSet(row.a.cut)
 		}
 	}
+	r.tape.Binds = tokens.BindsThinking(f.Session.Model(), false)
 	for i, step := range f.Session.Steps {
 		r.take(i, step)
 	}
@@ -94,6 +98,7 @@ type recorder struct {
 	call, result int  // indexes of the next ones
 	tokens       int  // tokens of the texts in the prompt so far
 	begins       bool // the next call is the first of a context
+	answered     bool // a call of the latest answer has a result
 	read         map[string]bool
 
 	items  map[int]int          // by result, its item; only those of this context
@@ -122,6 +127,9 @@ func (r *recorder) take(i int, step sessions.Step) {
 	switch step.Kind {
 	case sessions.User, sessions.Attach:
 		r.text(r.Tokens(step.Text))
+		if step.Kind == sessions.User && !r.answered {
+			r.add(taped{Kind: tapedTurn})
+		}
 	case sessions.Say:
 		r.needs(i)
 		r.text(r.OutputTokens(step))
@@ -138,6 +146,7 @@ func (r *recorder) take(i int, step sessions.Step) {
 	case sessions.Result:
 		r.resulted(&r.Results[r.result], step)
 		r.result++
+		r.answered = true
 	}
 }
 
@@ -254,13 +263,15 @@ func (r *recorder) called() {
 	e := taped{Kind: tapedCall, Cached: 1, Prices: r.plannerPrices(r.call)}
 	if !r.begins && r.call > 0 {
 		before := r.Calls[r.call-1]
-		r.text(before.Hidden)
 		r.left()
 		e.Cached = contextgc.CachedOf(this.Usage.CacheRead, max(before.Prompt-this.Gone+before.Gone, 0))
 		e.Seen = r.Foreseen(r.call)
 	}
 	r.add(e)
-	r.begins = false
+	if this.Hidden > 0 {
+		r.item(contextgc.Item{Kind: contextgc.KindThought, Tokens: this.Hidden})
+	}
+	r.begins, r.answered = false, false
 	r.call++
 }
 
@@ -335,6 +346,7 @@ type Decider interface {
 // only in cleared items are needed, too.
 func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.ClearingBill {
 	s := contextgc.NewPlanner(policy)
+	s.Bound, s.Marks = t.Binds, true
 	items := make([]int, t.Items) // the numbers that the session gave to items
 	showed := map[string]int{}    // by file, the item that showed it last
 	for _, e := range t.Events {
@@ -348,6 +360,8 @@ func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.Cle
 			if e.Item.Kind == contextgc.KindFile {
 				showed[e.Item.Path] = items[e.Number]
 			}
+		case tapedTurn:
+			s.Begin()
 		case tapedCompact:
 			s.Compact()
 			clear(showed)

@@ -17,8 +17,8 @@ func (f fixedRule) Decide(w Window) ClearingDecision {
 	if w.Tokens <= f.Above {
 		return d
 	}
-	for i, item := range w.Items[:max(0, len(w.Items)-f.Keep)] {
-		if !item.Cleared && !item.Pinned && item.Call < w.Call {
+	for i, item := range w.Items[:w.last(f.Keep)] {
+		if item.Kind != KindThought && !item.Cleared && !item.Pinned && item.Call < w.Call {
 			d.Clear = append(d.Clear, i)
 			d.Freed += item.Tokens
 		}

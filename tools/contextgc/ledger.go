@@ -227,6 +227,7 @@ type Mark struct {
 const (
 	Compacted = "compacted"
 	LeftAlone = "left alone" // the API refused a changed request: nothing of the session is changed any more
+	NoMark    = "no mark"    // usage showed that a cache mark of ours brings nothing
 )
 
 // Limits bound the ledger. The zero value sets no limit.

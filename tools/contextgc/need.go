@@ -13,6 +13,7 @@ const (
 	KindCommand      // the output of a command
 	KindEdited       // what an edit answered
 	KindWritten      // the arguments of a call that wrote a file
+	KindThought      // thinking of the model
 )
 
 // MinWritten is the number of tokens from which the arguments of a call that wrote a file are an item, and WrittenBytes the
@@ -31,6 +32,7 @@ var needs = [...]struct{ first, calls, always float64 }{
 	KindCommand: {.07, 4, .006},
 	KindEdited:  {.2, 14, .01},
 	KindWritten: {.15, 14, .01},
+	KindThought: {.05, 8, .002}, // not estimated: sessions do not show which earlier thinking a model used
 }
 
 // need returns the probability that the model needs an item again. A file is as young as its latest edit.

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Item is one piece of a conversation that may be cleared: a tool result, or the arguments of a call that wrote a file.
+// Item is one piece of a conversation that may be cleared: a tool result, the arguments of a call that wrote a file, or thinking, which
+// is left out.
 type Item struct {
 	Kind    Kind
 	Tokens  int
@@ -22,11 +23,24 @@ type Item struct {
 // freed returns the tokens that the prompt lacks once an item is cleared.
 func (i Item) freed() int { return i.Tokens - i.Stub }
 
+// minItem is the number of tokens from which a result may go.
+const minItem = 100
+
+// Stays reports whether an item went already, or never goes.
+func (i Item) Stays() bool {
+	return i.Cleared || i.Pinned || i.Kind != KindThought && i.Tokens < minItem
+}
+
 // Window is a conversation just before it is sent.
 type Window struct {
 	Items  []Item
 	Tokens int // of the whole prompt
 	Call   int // number of this model call in the session, from 1
+	Turn   int // number of the items before the person's latest words; thinking after them stays
+
+	// Bound says that thinking is bound to what stands before it. Then an item goes only together with all thinking before the person's
+	// latest words, and only where none after them follows it.
+	Bound bool
 
 	Edited map[string]int // number of the last call that edited each file
 
@@ -80,7 +94,7 @@ type Policy struct {
 func DefaultPolicy() Policy {
 	return Policy{
 		Prices:   DefaultPrices(),
-		KeepLast: 2, MinCalls: 2, YoungFor: 2, AgainFor: 4, EditedFor: 3, MinTokens: 100,
+		KeepLast: 2, MinCalls: 2, YoungFor: 2, AgainFor: 4, EditedFor: 3, MinTokens: minItem,
 		MinFreed: 3000, MinFreedOf: .15, MinFreedFree: 500, Horizon: 100, MaxPay: 10,
 		MaxLoss: .02, MaxOnce: .03, Ends: .1, GoesOn: 1.5, Deviations: 1,
 	}
@@ -92,22 +106,27 @@ func DefaultPolicy() Policy {
 // tokens are worth more than the risk that they are needed. Decide tries each item as the first one and returns the best of
 // the safe decisions.
 func (p Policy) Decide(w Window) ClearingDecision {
-	plan := clearingBatch{Policy: p, Window: w, horizon: p.horizon(w)}
+	plan := clearingBatch{Policy: p, Window: w, horizon: p.horizon(w), first: w.Tokens}
 	may := p.may(w)
 	var best ClearingDecision
 	bestNet, most := 0.0, 0
-	for _, i := range slices.Backward(may) {
-		most += w.Items[i].freed()
-		if !plan.add(i) {
-			continue
-		}
+	try := func() {
 		d := plan.decision()
 		if net := plan.gain - d.Cost; net > bestNet && plan.safe(d) {
 			best, bestNet = d, net
 			best.Clear = slices.Clone(plan.items)
 		}
 	}
-	slices.Reverse(best.Clear)
+	if w.Bound && plan.bound(may) {
+		try()
+	}
+	for _, i := range slices.Backward(may) {
+		most += w.Items[i].freed()
+		if !(w.Bound && w.Items[i].Kind == KindThought) && plan.add(i) {
+			try()
+		}
+	}
+	slices.Sort(best.Clear)
 	best.Why = p.why(w, may, most, best)
 	return best
 }
@@ -134,13 +153,19 @@ func (p Policy) may(w Window) []int {
 	for i, item := range w.Items {
 		latest[item.Path] = i
 	}
+	kept, last := w.kept(), w.last(p.KeepLast)
 	var all []int
-	for i, item := range w.Items[:max(0, len(w.Items)-p.KeepLast)] {
+	for i, item := range w.Items {
 		age := w.Call - item.Call
 		shown := item.Path != "" && latest[item.Path] == i
 		edit, edited := w.Edited[item.Path]
 		switch {
-		case item.Pinned, item.Cleared, item.Tokens < p.MinTokens, age < p.MinCalls:
+		case item.Pinned, item.Cleared, w.Bound && i < kept:
+		case item.Kind == KindThought:
+			if i < w.Turn && (!w.Bound || kept < 0) {
+				all = append(all, i)
+			}
+		case i >= last, item.Tokens < p.MinTokens, age < p.MinCalls:
 		case age < p.againFor(item), shown && age < p.YoungFor:
 		case shown && edited && w.Call-edit <= p.EditedFor:
 		default:
@@ -150,6 +175,30 @@ func (p Policy) may(w Window) []int {
 	return all
 }
 
+// kept returns the index of the last thinking if some cannot go, so that bound thinking keeps what stands before it; else -1.
+func (w Window) kept() int {
+	last, stays := -1, false
+	for i, item := range w.Items {
+		if item.Kind == KindThought && !item.Cleared {
+			last, stays = i, stays || i >= w.Turn || item.Pinned
+		}
+	}
+	if !stays {
+		return -1
+	}
+	return last
+}
+
+// last returns the index of the last n results.
+func (w Window) last(n int) (i int) {
+	for i = len(w.Items); i > 0 && n > 0; i-- {
+		if w.Items[i-1].Kind != KindThought {
+			n--
+		}
+	}
+	return i
+}
+
 // againFor returns the calls during which an item stays that the model asked for after it had been cleared. They double with each
 // return, so that a text which is in use is not cleared and fetched in turns.
 func (p Policy) againFor(item Item) int {
@@ -157,6 +206,16 @@ func (p Policy) againFor(item Item) int {
 		return 0
 	}
 	return p.AgainFor << min(item.Again-1, 16)
+}
+
+// bound adds the thinking that goes with whatever goes, if there is any.
+func (b *clearingBatch) bound(may []int) bool {
+	for _, i := range may {
+		if b.Items[i].Kind == KindThought {
+			b.take(i)
+		}
+	}
+	return len(b.items) > 0
 }
 
 // clearingBatch is a growing set of items to clear, from the last one to the first.
@@ -178,19 +237,26 @@ type clearingBatch struct {
 
 // add adds an item if clearing it is worth the risk.
 func (b *clearingBatch) add(i int) bool {
+	before := *b
+	if b.take(i) <= 0 {
+		*b = before
+		return false
+	}
+	return true
+}
+
+// take adds an item and returns its worth.
+func (b *clearingBatch) take(i int) (value float64) {
 	item := b.Items[i]
 	saved := float64(item.freed())
 	price := b.Prices.Read // of the next call
 	if item.At >= b.Cached {
 		price = b.Prices.Write
 	}
-	need, tokens := b.need(item), float64(item.Tokens)*b.Prices.Write
+	need, tokens := b.need(item), float64(item.Tokens)*b.Prices.again(item)
 	full := turnShare*b.turn() + tokens
-	value := saved*(price+b.Prices.Read*b.horizon) - need*full
-	if value <= 0 {
-		return false
-	}
-	b.items, b.first = append(b.items, i), item.At
+	value = saved*(price+b.Prices.Read*b.horizon) - need*full
+	b.items, b.first = append(b.items, i), min(b.first, item.At)
 	b.freed += item.freed()
 	if item.At < b.Cached {
 		b.warm += item.Tokens
@@ -201,7 +267,15 @@ func (b *clearingBatch) add(i int) bool {
 	b.needed += need
 	b.again += need * tokens
 	b.variance += need * (1 - need) * full * full
-	return true
+	return value
+}
+
+// again returns the price of a token of an item that is needed again: what was thought is thought again.
+func (p Prices) again(item Item) float64 {
+	if item.Kind == KindThought {
+		return p.Output
+	}
+	return p.Write
 }
 
 // turn returns the cost of a turn in which the model asks for items again.
@@ -252,12 +326,26 @@ func (p Policy) why(w Window, may []int, most int, d ClearingDecision) string {
 	case len(d.Clear) == 0:
 		return fmt.Sprintf("%s tokens in %d results may go, but that would not pay within %d calls or is too much to risk", Grouped(most), len(may), p.MaxPay)
 	case d.Behind == 0:
-		return fmt.Sprintf("the cache is written again anyway, so clearing %d results with %s tokens costs nothing", len(d.Clear), Grouped(d.Freed))
+		return fmt.Sprintf("the cache is written again anyway, so clearing %s with %s tokens costs nothing", w.named(d), Grouped(d.Freed))
 	}
 	calls := "calls"
 	if d.Calls == 1 {
 		calls = "call"
 	}
-	return fmt.Sprintf("clearing %d results frees %s tokens; writing the %s tokens behind them to the cache again pays after %d %s",
-		len(d.Clear), Grouped(d.Freed), Grouped(d.Behind), d.Calls, calls)
+	return fmt.Sprintf("clearing %s frees %s tokens; writing the %s tokens behind them to the cache again pays after %d %s",
+		w.named(d), Grouped(d.Freed), Grouped(d.Behind), d.Calls, calls)
+}
+
+// named returns what a decision clears.
+func (w Window) named(d ClearingDecision) string {
+	thoughts := 0
+	for _, i := range d.Clear {
+		if w.Items[i].Kind == KindThought {
+			thoughts++
+		}
+	}
+	if thoughts == 0 {
+		return fmt.Sprintf("%d results", len(d.Clear))
+	}
+	return fmt.Sprintf("%d results and %d blocks of earlier thinking", len(d.Clear)-thoughts, thoughts)
 }

@@ -27,6 +27,8 @@ const replyTokens = 150
 // Planner follows a conversation step by step and computes its bill.
 type Planner struct {
 	Prices Prices // of the next call
+	Bound  bool   // the model's thinking is bound to what stands before it
+	Marks  bool   // each prompt has a mark of ours at its frontier, before the first item that may go once
 
 	bill ClearingBill
 
@@ -43,6 +45,8 @@ type Planner struct {
 	base   int         // tokens of what stands before the conversation
 	ends   []int       // of the prompts of this context that the cache may have, in parts
 	turned int         // the last call for which a turn was counted
+	turn   int         // number of the items before the person's latest words
+	marked int         // number of the parts before the mark of ours in the last call
 }
 
 // plannedPart is one part of the prompt.
@@ -100,9 +104,12 @@ func (s *Planner) add(p plannedPart) {
 	s.whole += p.whole
 }
 
+// Begin records that a turn of the person begins.
+func (s *Planner) Begin() { s.turn = len(s.items) }
+
 // Compact empties the prompt.
 func (s *Planner) Compact() {
-	s.ends, s.base = nil, 0
+	s.ends, s.base, s.turn, s.marked = nil, 0, 0, 0
 	s.parts, s.items, s.again = nil, nil, make(map[int]int)
 	s.window, s.whole, s.sent, s.was = 0, 0, 0, 0
 }
@@ -119,6 +126,9 @@ func (s *Planner) Gone(item int) {
 // changed records that a part is another one: no entry that ends behind it is found any more.
 func (s *Planner) changed(part int) {
 	s.ends = slices.DeleteFunc(s.ends, func(end int) bool { return end > part })
+	if s.marked > part {
+		s.marked = 0
+	}
 }
 
 // Work records that the model edited a file: its results are kept for a while.
@@ -193,15 +203,13 @@ func (s *Planner) Shown() int { return s.sent }
 // Sent returns the tokens of the last prompt without clearing, all of which the provider's cache has unless it expired.
 func (s *Planner) Sent() int { return s.was }
 
-// Size returns the tokens of the prompt so far without clearing.
-func (s *Planner) Size() int { return s.whole }
-
 // Window returns the prompt of the next call, of which the cache still has the given number of tokens, counted without
 // clearing.
 func (s *Planner) Window(cached int) Window {
 	w := Window{
 		Items: make([]Item, 0, len(s.items)), Tokens: s.window, Call: s.calls + 1, Edited: s.edited,
 		Cached: s.warm(cached), Bill: s.bill.Before, Lost: s.bill.After - s.bill.Before, Cold: s.cold, Entries: s.entries(),
+		Turn: s.turn, Bound: s.Bound,
 	}
 	at, next := 0, 0
 	for i, p := range s.parts {
@@ -246,6 +254,7 @@ func (s *Planner) Call(clear []int, cached int) {
 	}
 	s.bill.Before += s.cost(min(cached, s.was), s.whole)
 	s.was = s.whole
+	frontier := s.frontier()
 	if len(clear) > 0 {
 		first := s.clear(clear)
 		if first >= warm {
@@ -258,6 +267,19 @@ func (s *Planner) Call(clear []int, cached int) {
 	s.bill.After += s.cost(warm, s.window)
 	s.sent = s.window
 	s.ends = append(s.ends, len(s.parts))
+	s.marked = frontier
+}
+
+// frontier returns the number of parts before the first item that may go once.
+func (s *Planner) frontier() int {
+	if s.Marks {
+		for n, part := range s.items {
+			if item := s.parts[part].item; !item.Stays() && (s.Bound || item.Kind != KindThought || n < s.turn) {
+				return part
+			}
+		}
+	}
+	return 0
 }
 
 // entries returns where the entries end that a cache with marks finds once something before the end of the prompt has changed: what
@@ -273,7 +295,7 @@ func (s *Planner) entries() (ends []int) {
 	}
 	for i, p := range s.parts {
 		at, behind = at+p.tokens, behind-p.blocks
-		if behind <= s.Prices.LookBack && slices.Contains(s.ends, i+1) {
+		if i+1 == s.marked || behind <= s.Prices.LookBack && slices.Contains(s.ends, i+1) {
 			ends = append(ends, at)
 		}
 	}
@@ -303,10 +325,14 @@ func (s *Planner) clear(which []int) int {
 		p := &s.parts[s.items[i]]
 		s.window -= p.tokens - p.item.Stub
 		p.tokens, p.item.Cleared = p.item.Stub, true
+		if p.item.Kind == KindThought {
+			s.rethink(p.item)
+			continue
+		}
+		s.bill.Cleared++
 	}
 	s.changed(s.items[which[0]])
 	s.bill.Clearings++
-	s.bill.Cleared += len(which)
 	return before
 }
 
@@ -319,6 +345,14 @@ func (s *Planner) partAt(tokens int) (n int) {
 		n++
 	}
 	return n
+}
+
+// rethink bills what it costs, by its probability, that the model thinks again what was left out: nothing shows when it does.
+func (s *Planner) rethink(thought Item) {
+	turn := float64(s.window)*s.Prices.Read + replyTokens*s.Prices.Output
+	cost := Window{Call: s.calls}.need(thought) * (turnShare*turn + float64(thought.Tokens)*s.Prices.Output)
+	s.bill.After += cost
+	s.bill.Reread += cost
 }
 
 // cost bills a prompt whose first cached tokens are in the cache.

@@ -179,7 +179,7 @@ func TestPinnedResultsStay(t *testing.T) {
 	c, err := wire.APIOf("/messages").Parse(claudeHistory(40))
 	require.NoError(t, err)
 	new(wire.Keyring).Identify(c)
-	pinned := clearing.Entry(c, c.Results[0], "test")
+	pinned := clearing.Entry(c, c.Turns[1].Results[0], "test")
 	ids, err := r.store.Put(context.Background(), pinned)
 	require.NoError(t, err)
 	_, err = r.store.Change(context.Background(), pinned.Project, ids, contextgc.Pin)

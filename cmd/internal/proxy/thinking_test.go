@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,12 +29,19 @@ type talk struct {
 	r        *rig
 	model    string
 	messages []any
+	before   []byte // the latest request
 	refused  []string
 }
 
 func newTalk(t *testing.T, r *rig, model string) *talk {
-	k := &talk{t: t, r: r, model: model, messages: []any{map[string]any{"role": "user", "content": "fix the bug"}}}
-	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
+	k := &talk{t: t, r: r, model: model, messages: []any{map[string]any{"role": "user", "content": "turn 1: fix the bug"}}}
+	r.up.answer = k.check(r)
+	return k
+}
+
+// check answers as an API does that checks what thinking is bound to.
+func (k *talk) check(r *rig) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
 		if _, message := tooltest.CheckThinking(r.up.last()); message != "" {
 			k.refused = append(k.refused, message)
 			w.WriteHeader(http.StatusBadRequest)
@@ -42,7 +50,6 @@ func newTalk(t *testing.T, r *rig, model string) *talk {
 		}
 		_, _ = io.WriteString(w, `{}`)
 	}
-	return k
 }
 
 func (k *talk) body() []byte {
@@ -51,7 +58,8 @@ func (k *talk) body() []byte {
 
 // call sends the request, then adds the model's answer, which begins with thinking or does not, and the output of its call.
 func (k *talk) call(thinks bool) (sent []byte) {
-	sent = k.r.post(k.t, messagesPath, k.body())
+	k.before = k.body()
+	sent = k.r.post(k.t, messagesPath, k.before)
 	n := len(k.messages) / 2
 	id := fmt.Sprintf("toolu_01A2b3C4d5E6f7G8h9%04d", n)
 	var answer []any
@@ -96,6 +104,50 @@ func TestNothingIsClearedBeforeBoundThinking(t *testing.T) {
 		k.call(true)
 	}
 	assert.Positive(t, cleared(k.r.up.last()))
+}
+
+// say ends the turn with the model's words, after which the person says something. With words alone nothing of it was sent yet.
+func (k *talk) say(words string) {
+	sent := k.r.post(k.t, messagesPath, k.body())
+	signature, err := tooltest.SignThinking(sent)
+	require.NoError(k.t, err)
+	k.messages = append(k.messages,
+		map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "thinking", "thinking": "done", "signature": signature}, map[string]any{"type": "text", "text": "It is done."}}},
+		map[string]any{"role": "user", "content": words})
+}
+
+// Where the person begins a turn, what is old goes together with all thinking before it, and stays away; thinking within the turn
+// stays. No request is refused, also by other proxies that get some of the requests.
+func TestWhatIsOldGoesWhereATurnBegins(t *testing.T) {
+	random := rand.New(rand.NewPCG(53, 1))
+	for _, model := range []string{"claude-opus-5-5", "claude-fable-5-2", "claude-haiku-5-5", "claude-sonnet-5-5"} {
+		file := database(t)
+		k := newTalk(t, newRig(t, file, GC), model)
+		proxies := []*rig{k.r, newRig(t, file, GC), newRig(t, file, GC)}
+		for turn := range 3 {
+			thoughts := 0
+			for range 14 {
+				next := proxies[random.IntN(3)]
+				next.up.answer, k.r = k.check(next), next
+				sent := string(k.call(true))
+				assert.Equal(t, thoughts, strings.Count(sent[strings.LastIndex(sent, "turn "):], `"thinking"`)/2, "thinking within a turn stays")
+				thoughts++
+				for _, r := range proxies { // each sends the same, whichever gets it
+					r.up.answer = k.check(r)
+					assert.Equal(t, sent, string(r.post(t, messagesPath, k.before)))
+				}
+				if turn > 0 {
+					assert.Positive(t, cleared([]byte(sent)))
+					assert.NotContains(t, sent[:strings.LastIndex(sent, "turn ")], `"thinking"`)
+				}
+			}
+			k.say(fmt.Sprintf("turn %d", turn+2))
+			for _, r := range proxies {
+				r.advance(2 * time.Hour)
+			}
+		}
+		assert.Empty(t, k.refused, model)
+	}
 }
 
 // A new result was never sent: what thinks later is bound to what is sent of it.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"io"
 	"net/http"
 
@@ -33,7 +34,7 @@ func (s *server) listen(res *http.Response) error {
 		u.Subject = agent.SubjectOf(res.Request.Context())
 		u.Session, u.API = x.session, x.api.Name
 		u.Before, u.After, u.Cleared = x.outcome.Bill.Before, x.outcome.Bill.After, x.outcome.Results
-		x.engine.Answered(x.session, x.outcome, u.Read, u.Written, u.Input+u.Read+u.Written)
+		x.engine.Answered(context.WithoutCancel(res.Request.Context()), x.session, x.outcome, u.Read, u.Written, u.Input+u.Read+u.Written)
 		x.usage(u)
 	}}
 	return nil

@@ -28,7 +28,7 @@ func parseMessages(b []byte) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.Members(top, "messages", "system", "tools", "metadata", "model")
+	found, err := c.Members(top, "messages", "system", "tools", "metadata", "model", "cache_control")
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +37,11 @@ func parseMessages(b []byte) (*Conversation, error) {
 	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
 	if err := c.Items(found[0], c.message); err != nil {
 		return nil, err
+	}
+	c.marked(found[1])
+	c.marked(found[2])
+	if c.auto = found[5]; c.auto.To > 0 {
+		c.cacheMarks++
 	}
 	c.Life = ShortLife
 	if bytes.Contains(b, hour) && c.hourIn(top) { // else nothing has to be walked through
@@ -78,34 +83,60 @@ func (c *Conversation) message(m span) error {
 		}
 	}
 	switch {
-	case content.IsString(c.Body) && model:
-		c.speak(content)
-		return nil
 	case content.IsString(c.Body):
-		c.word(content)
+		if model {
+			c.speak(content)
+		} else {
+			c.word(content)
+		}
+		c.addBlock(content, "text", `""`, span{}) // a string can carry no mark
 		return nil
 	case model:
-		return c.Items(content, c.answerBlock)
+		return c.answer(content)
 	}
 	return c.Items(content, c.givenBlock)
 }
 
+// answer parses the blocks of an answer. Thinking that is all of it cannot be left out: a message without content is refused.
+func (c *Conversation) answer(content span) error {
+	first, blocks := len(c.Results), 0
+	err := c.Items(content, func(block span) error { blocks++; return c.answerBlock(block) })
+	thoughts := 0
+	for _, r := range c.Results[first:] {
+		if r.Thought {
+			thoughts++
+		}
+	}
+	if thoughts == blocks {
+		for _, r := range c.Results[first:] {
+			r.Fixed = true
+		}
+	}
+	return err
+}
+
 func (c *Conversation) answerBlock(block span) error {
-	found, err := c.Members(block, "type", "text", "id", "name", "input")
+	found, err := c.Members(block, "type", "text", "id", "name", "input", "signature", "data", "cache_control")
 	if err != nil {
 		return err
 	}
-	switch kind := found[0].Text(c.Body); {
+	kind := found[0].Text(c.Body)
+	switch {
 	case kind == "text" && found[1].To > 0:
 		c.speak(found[1])
 	case kind == "tool_use" && found[4].To > 0:
 		c.called(found[2].Text(c.Body), found[3].Text(c.Body), found[4], false)
-	default: // thinking, and block types added later
+	case kind == "thinking" && found[5].To > 0:
+		c.thinks(block, found[5])
+	case kind == "redacted_thinking" && found[6].To > 0:
+		c.thinks(block, found[6])
+	default: // block types added later
 		if kind == "thinking" || kind == "redacted_thinking" {
 			c.think(block)
 		}
 		c.answered(block)
 	}
+	c.addBlock(block, kind, string(found[1].Of(c.Body)), found[7])
 	return nil
 }
 
@@ -113,17 +144,21 @@ func (c *Conversation) answerBlock(block span) error {
 const imageBytes = 5000
 
 func (c *Conversation) givenBlock(block span) error {
-	found, err := c.Members(block, "type", "text", "tool_use_id", "content")
+	found, err := c.Members(block, "type", "text", "tool_use_id", "content", "cache_control")
 	if err != nil {
 		return err
 	}
-	switch kind := found[0].Text(c.Body); {
+	kind, mark := found[0].Text(c.Body), found[4]
+	switch {
 	case kind == "text" && found[1].To > 0:
 		c.word(found[1])
 	case kind == "tool_result" && found[3].To > 0:
 		r, err := c.listed(found[3], "text", "text")
 		if err != nil {
 			return err
+		}
+		if mark.To == 0 {
+			mark = r.mark
 		}
 		c.resulted(found[2].Text(c.Body), r)
 	case kind == "image":
@@ -132,6 +167,7 @@ func (c *Conversation) givenBlock(block span) error {
 	default: // block types added later
 		c.given(block)
 	}
+	c.addBlock(block, kind, string(found[1].Of(c.Body)), mark)
 	return nil
 }
 

@@ -17,7 +17,9 @@ func (c *Conversation) listed(content span, texts ...string) (*Result, error) {
 		}
 		kind := found[0].Text(c.Body)
 		if kind != texts[0] && kind != texts[1] || found[1].To == 0 || found[2].To > 0 {
-			r.Fixed = true
+			if r.Fixed = true; found[2].To > 0 {
+				r.mark = found[2]
+			}
 			return nil
 		}
 		r.texts = append(r.texts, found[1])

@@ -3,9 +3,11 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,9 +39,13 @@ type Conversation struct {
 	told    []span // texts of messages before the first answer that have the role of the system prompt
 	folders []string
 
-	open    map[string][]*Use // calls without a result so far, by call id; the last one of an id stays
-	said    string            // the model's latest words
-	thought int               // where the model's latest thinking begins; 0: there is none
+	open  map[string][]*Use // calls without a result so far, by call id; the last one of an id stays
+	said  string            // the model's latest words
+	stuck int               // where the model's latest thinking begins that cannot be left out; 0: there is none
+
+	blocks     []block // of the messages, in Anthropic's form
+	auto       span    // the mark of the request itself, which the API sets at the last block
+	cacheMarks int     // all marks
 }
 
 // Turn is the part of a history between two model calls: the answer to the first call, and the input that
@@ -49,6 +55,8 @@ type Turn struct {
 	Uses    []*Use
 	Given   int // bytes of the input other than tool results
 	Results []*Result
+
+	Thoughts []*Result // of the answer, that can be left out
 
 	words []span
 	parts []span // everything but results and long arguments
@@ -69,9 +77,10 @@ type Use struct {
 	turn int  // index of its turn
 }
 
-// Result is a tool result in a request, or the long arguments of a call.
+// Result is a tool result in a request, or the long arguments of a call, or a block of thinking, which can be left out.
 type Result struct {
 	Arguments bool
+	Thought   bool
 
 	ID    string // of the call
 	Key   Key    // set by Keyring.Identify
@@ -85,6 +94,7 @@ type Result struct {
 	at    span   // the value that a stub replaces
 	list  bool   // a stub must be a list with one text block
 	block string // type of that block
+	mark  span   // for the cache, within it
 
 	encoded bool // arguments that are JSON within a string
 	whole   bool // arguments that are one text
@@ -102,8 +112,15 @@ func (c *Conversation) Text(r *Result) string {
 	return strings.Join(parts, "\n")
 }
 
-// ThoughtAfter reports whether thinking of the model stands anywhere after a result, or after the call with these arguments.
-func (c *Conversation) ThoughtAfter(r *Result) bool { return r.at.From < c.thought }
+// StuckAfter reports whether thinking that is not among the results, so that it cannot be left out, stands anywhere after a result, or
+// after the call with these arguments.
+func (c *Conversation) StuckAfter(r *Result) bool { return r.at.From < c.stuck }
+
+// Begins reports whether the input of a turn begins a turn of the person: it answers no call.
+func (c *Conversation) Begins(turn int) bool {
+	t := c.Turns[turn]
+	return len(t.words) > 0 && len(t.Results) == 0
+}
 
 // HasText reports whether a result has a text, even an empty one.
 func (r *Result) HasText() bool { return len(r.texts) > 0 }
@@ -122,16 +139,24 @@ type Replaced struct {
 	Body          []byte
 	Results       int
 	Before, After int // bytes of the replaced results, and of what stands in their places
+	Marked        bool
 }
 
 // Replace returns the request with texts in place of results, by index. An empty text, and a result that must stay,
-// change nothing.
-func (c *Conversation) Replace(texts []string) Replaced {
+// change nothing. Thinking with a text is left out.
+func (c *Conversation) Replace(texts []string) Replaced { return c.ReplaceAndMark(texts, -1) }
+
+// ReplaceAndMark also marks a block for the cache, by index; negative: none.
+func (c *Conversation) ReplaceAndMark(texts []string, at int) Replaced {
 	out := Replaced{Body: c.Body}
 	var edits []jsonspan.Edit
 	for i, text := range texts {
 		r := c.Results[i]
 		if text == "" || r.Fixed {
+			continue
+		}
+		if r.Thought {
+			edits = c.leaveOut(edits, r.at)
 			continue
 		}
 		stub := c.stub(r, text)
@@ -140,10 +165,39 @@ func (c *Conversation) Replace(texts []string) Replaced {
 		out.Before += r.at.To - r.at.From
 		out.After += len(stub)
 	}
+	if edit, ok := c.mark(at); ok {
+		out.Marked = true
+		edits = append(edits, edit)
+		slices.SortStableFunc(edits, func(a, b jsonspan.Edit) int { return cmp.Compare(a.From, b.From) })
+	}
 	if len(edits) > 0 {
 		out.Body = jsonspan.Splice(c.Body, edits)
 	}
 	return out
+}
+
+// leaveOut adds the edit that takes an element out of its array, with one comma beside it. Others may stand in the array.
+func (c *Conversation) leaveOut(edits []jsonspan.Edit, at span) []jsonspan.Edit {
+	to := at.To
+	for ; to < len(c.Body) && strings.IndexByte(" \t\r\n", c.Body[to]) >= 0; to++ {
+	}
+	if to < len(c.Body) && c.Body[to] == ',' {
+		return append(edits, jsonspan.Edit{From: at.From, To: to + 1})
+	}
+	from := at.From
+	for from > 0 && strings.IndexByte(" \t\r\n", c.Body[from-1]) >= 0 {
+		from--
+	}
+	for n := len(edits) - 1; n >= 0 && edits[n].To == from && edits[n].Text == nil; n = len(edits) - 1 { // left out, too, with the comma behind it
+		from, edits = edits[n].From, edits[:n]
+		for from > 0 && strings.IndexByte(" \t\r\n", c.Body[from-1]) >= 0 {
+			from--
+		}
+	}
+	if from > 0 && c.Body[from-1] == ',' {
+		from--
+	}
+	return append(edits, jsonspan.Edit{From: from, To: at.To})
 }
 
 // SizeWith returns the size of the request with a text in place of a result.
@@ -187,8 +241,16 @@ func (c *Conversation) answered(v span) {
 	c.Last().parts = append(c.Last().parts, v)
 }
 
-// think records thinking of the model, a part of its answer.
-func (c *Conversation) think(v span) { c.thought = v.From }
+// think records thinking of the model, a part of its answer, that cannot be left out.
+func (c *Conversation) think(v span) { c.stuck = v.From }
+
+// thinks records a block of thinking that can be left out. Its signature, of which another one has another, is its text.
+func (c *Conversation) thinks(block, signature span) {
+	r := &Result{Thought: true, Use: &Use{}, Index: len(c.Results), texts: []span{signature}, at: block, Bytes: block.To - block.From}
+	c.answered(block)
+	r.Turn = len(c.Turns) - 1
+	c.Results, c.Last().Thoughts = append(c.Results, r), append(c.Last().Thoughts, r)
+}
 
 // word records words of the person or the client.
 func (c *Conversation) word(v span) {
@@ -299,3 +361,70 @@ func (c *Conversation) WorksIn(folders ...string) { c.folders = folders }
 
 // Folders returns them.
 func (c *Conversation) Folders() []string { return c.folders }
+
+// Anthropic's cache keeps entries at marks only, of which a request may have four, and finds one at most 20 blocks before a mark. The
+// clients leave one mark free.
+
+// maxMarks is how many marks a request may have.
+const maxMarks = 4
+
+// block is a content block of a message.
+type block struct {
+	at      span
+	turn    int
+	carries bool // it can carry a mark
+	mark    span // its own; zero: none
+}
+
+// marked counts the marks of a list of blocks or tools.
+func (c *Conversation) marked(list span) {
+	if list.To == 0 || !list.IsArray(c.Body) {
+		return
+	}
+	_ = c.Items(list, func(v span) error { // the request was parsed before
+		if m, err := c.Members(v, "cache_control"); err == nil && m[0].To > 0 {
+			c.cacheMarks++
+		}
+		return nil
+	})
+}
+
+// addBlock records a block of the latest turn, and its mark.
+func (c *Conversation) addBlock(at span, kind, text string, mark span) {
+	if mark.To > 0 {
+		c.cacheMarks++
+	}
+	carries := kind != "thinking" && kind != "redacted_thinking" && (kind != "text" || text != `""`)
+	c.blocks = append(c.blocks, block{at: at, turn: len(c.Turns) - 1, carries: carries, mark: mark})
+}
+
+// EndOf returns the index of the last block of a turn, and how many follow it.
+func (c *Conversation) EndOf(turn int) (at, after int) {
+	at, _ = slices.BinarySearchFunc(c.blocks, turn+1, func(b block, turn int) int { return cmp.Compare(b.turn, turn) })
+	return at - 1, len(c.blocks) - at
+}
+
+// Before returns the index of the block before that of a result.
+func (c *Conversation) Before(r *Result) int {
+	at, _ := slices.BinarySearchFunc(c.blocks, r.at.From, func(b block, from int) int { return cmp.Compare(b.at.To, from) })
+	return at - 1
+}
+
+// mark returns the edit that marks a block, or one before it that can carry a mark, for as long as the mark that follows; ok is false if
+// there is no need or no room for it.
+func (c *Conversation) mark(at int) (edit jsonspan.Edit, ok bool) {
+	for ; at >= 0 && !c.blocks[at].carries; at-- {
+	}
+	if at < 0 || c.cacheMarks >= maxMarks || c.blocks[at].mark.To > 0 {
+		return edit, false
+	}
+	next := c.auto
+	if n := slices.IndexFunc(c.blocks[at:], func(b block) bool { return b.mark.To > 0 }); n > 0 {
+		next = c.blocks[at+n].mark
+	}
+	if next.To == 0 {
+		return edit, false
+	}
+	from := c.blocks[at].at.From + 1
+	return jsonspan.Edit{From: from, To: from, Text: slices.Concat([]byte(`"cache_control":`), next.Of(c.Body), []byte(`,`))}, true
+}

@@ -29,6 +29,7 @@ type Keyring struct {
 type fingerprint struct {
 	call      string // its id
 	arguments bool
+	thought   bool
 	bytes     int
 	hash      uint64
 }
@@ -42,7 +43,7 @@ func (k *Keyring) Identify(c *Conversation) {
 	equal := make(map[Key]uint64)
 	beginning := c.beginning()
 	for _, r := range c.Results {
-		print := fingerprint{call: r.ID, arguments: r.Arguments, bytes: r.Bytes}
+		print := fingerprint{call: r.ID, arguments: r.Arguments, thought: r.Thought, bytes: r.Bytes}
 		for _, s := range r.texts {
 			print.hash = print.hash*31 + maphash.Bytes(k.seed, s.Of(c.Body))
 		}
@@ -51,7 +52,7 @@ func (k *Keyring) Identify(c *Conversation) {
 			r.Key = r.hash(c.Body)
 			k.add(print, r.Key)
 		}
-		if !contextgc.Distinctive(r.ID) { // another session may have such a result, too
+		if !r.Thought && !contextgc.Distinctive(r.ID) { // another session may have such a result, too
 			r.Key = sha256.Sum256(append(beginning[:], r.Key[:]...))
 		}
 		if c.Owner != "" { // nor may one owner's decisions replace another's results
@@ -108,6 +109,9 @@ func (r *Result) hash(body []byte) (k Key) {
 	hash.Write([]byte(r.ID))
 	if r.Arguments {
 		hash.Write([]byte("\x00arguments"))
+	}
+	if r.Thought {
+		hash.Write([]byte("\x00thought"))
 	}
 	for _, s := range r.texts {
 		hash.Write([]byte{0})

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,9 @@ func TestThoughtAfter(t *testing.T) {
 		assert.Equal(t, []any{c.model, c.signs}, []any{conversation.Model, conversation.Signs}, name)
 		var after []bool
 		for _, r := range conversation.Results {
-			after = append(after, conversation.ThoughtAfter(r))
+			if !r.Thought {
+				after = append(after, thoughtAfter(conversation, r))
+			}
 		}
 		assert.Equal(t, []bool{true, true, false}, after, "%s: the arguments, the first result, the second one", name)
 	}
@@ -48,5 +51,10 @@ func TestThoughtAfter(t *testing.T) {
 		{"info":{"role":"assistant","modelID":"claude-opus-5-5"},"parts":[{"type":"reasoning","text":"b","metadata":{"anthropic":{"signature":"s"}}},{"type":"tool","callID":"2","tool":"bash","state":{"input":{},"output":"two"}}]}]`))
 	require.NoError(t, err)
 	assert.Equal(t, []any{"claude-opus-5-5", true, true, false},
-		[]any{conversation.Model, conversation.Signs, conversation.ThoughtAfter(conversation.Results[0]), conversation.ThoughtAfter(conversation.Results[1])})
+		[]any{conversation.Model, conversation.Signs, thoughtAfter(conversation, conversation.Results[0]), thoughtAfter(conversation, conversation.Results[1])})
+}
+
+// thoughtAfter reports whether thinking stands after a result, whether or not it can be left out.
+func thoughtAfter(c *Conversation, r *Result) bool {
+	return c.StuckAfter(r) || slices.ContainsFunc(c.Results[r.Index+1:], func(later *Result) bool { return later.Thought })
 }
