@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -128,4 +129,33 @@ func TestTokensOfWrappedServers(t *testing.T) {
 		return
 	}
 	assert.Equal(t, now, written)
+}
+
+// TestWrappedChromeIsTheSame proves that a wrapped server that drives a real Chrome gives the same results as directly.
+func TestWrappedChromeIsTheSame(t *testing.T) {
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip(err)
+	}
+	w, servers := gatewayWorld(t, clientNamed(t, "claude"), false)
+	s := withBrowsers(w, servers)["chrome-devtools"]
+	s.Args = append(s.Args, "--isolated", "--executablePath="+browser, "--chromeArg=--no-sandbox")
+	said := func(s upstream) (all []string) {
+		d := converseWith(w, exec.Command(s.Command, s.Args...), `{}`, nil)
+		for _, one := range [][2]string{
+			{"new_page", `{"url":"data:text/html,<title>Shop</title><button>Buy 4711</button>"}`}, {"take_snapshot", `{}`},
+			{"evaluate_script", `{"function":"() => document.title + 1.50"}`}, {"click", `{"uid":"no such"}`},
+		} {
+			all = append(all, d.call(one[0], one[1]))
+		}
+		require.NoError(t, d.in.Close())
+		for range d.replies { // until standard output ends
+		}
+		_ = d.cmd.Wait() // ended by a signal where Chrome takes its time
+		return all
+	}
+	direct := said(s)
+	assert.Contains(t, strings.Join(direct, "\n"), "Buy 4711")
+	assert.Equal(t, direct, said(wrappedServers(map[string]upstream{"chrome": s})["chrome"]))
+	w.nothingLeft()
 }
