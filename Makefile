@@ -189,10 +189,16 @@ soak: build
 	$(call dev,soak) && .cache/dev/soak -for $(SOAK) bin/mcp-pruner
 
 # Recorded sessions turn by turn through the running proxy, billed from the bytes that it sends, beside what replay says.
+# GATEWAY=URL: the same through a real gateway, which asks a proxy of yours and has http://127.0.0.1:9797 as its model's API.
 live: build
+ifdef GATEWAY
+	$(call dev,live) && for set in claude-code-3 codex-2 opencode-2; do .cache/dev/live -data "$(FIXTURES)" -set $$set -gateway "$(GATEWAY)" || exit 1; done
+else
 	$(call dev,live) && for set in claude-code claude-code-2 claude-code-3 codex codex-2 codex-3 opencode opencode-2 swe-bench mini-swe; do \
 		echo "$$set:" && .cache/dev/live -data "$(FIXTURES)" -set $$set bin/mcp-pruner || exit 1; done && \
-	.cache/dev/live -data "$(FIXTURES)" -edits bin/mcp-pruner
+	.cache/dev/live -data "$(FIXTURES)" -edits bin/mcp-pruner && \
+	for set in claude-code-3 codex-2 opencode-2; do echo "$$set behind gateways:" && .cache/dev/live -data "$(FIXTURES)" -set $$set -behind bin/mcp-pruner || exit 1; done
+endif
 
 # The planner's constants, chosen on recorded sessions, each repository judged by those chosen without it.
 plan:

@@ -69,6 +69,11 @@ func drive(ctx context.Context, program, policy string, a api, s sessions.Sessio
 		return outcome{}, err
 	}
 	defer func() { _ = end() }() // it was asked to end, and says so by its status
+	return play(a, s, api, address, edits)
+}
+
+// play sends the requests of a session's client to an address before a stand-in.
+func play(a api, s sessions.Session, api *standIn, address string, edits bool) (outcome, error) {
 	c := client{api: a, Bill: sessions.Billed(s, nil), address: address, standIn: api, begins: true, edits: edits}
 	c.density = float64(c.Tokens(filler(longText))) / float64(tokens.Claude(filler(longText)))
 	c.asked, api.sent = newMeter(c.density), newMeter(c.density)
@@ -279,6 +284,9 @@ func (c *client) called() error {
 		return err
 	}
 	request.Header.Set("X-Session-Id", c.Session.ID)
+	if key := os.Getenv("GATEWAY_KEY"); key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err

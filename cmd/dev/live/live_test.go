@@ -42,6 +42,21 @@ func session(t *testing.T) (collection string) {
 	return collection
 }
 
+// TestWhatGatewaysRefuse: the checks are those that both gateways publish.
+func TestWhatGatewaysRefuse(t *testing.T) {
+	call, result := `{"role":"assistant","tool_calls":[{"id":"a"}]}`, `{"role":"tool","tool_call_id":"a","content":"x"}`
+	block, answer := `{"content":[{"type":"tool_use","id":"b"}]}`, `{"content":[{"type":"tool_result","tool_use_id":"b"}]}`
+	item, output := `{"type":"function_call","call_id":"c"}`, `{"type":"function_call_output","call_id":"c"}`
+	for _, pair := range [][2]string{{call, result}, {block, answer}, {item, output}} {
+		whole := "[" + pair[0] + "," + pair[1] + "]"
+		assert.NoError(t, checkMessages([]byte(whole), []byte(whole)))
+		for _, half := range []string{"[]", "[" + pair[0] + "]", "[" + pair[1] + "]", `["x",` + pair[0] + "," + pair[1] + "]"} {
+			assert.Error(t, checkMessages([]byte(whole), []byte(half)), half)
+		}
+		assert.NoError(t, checkMessages([]byte("["+pair[0]+"]"), []byte("["+pair[0]+"]")), "it was a half before")
+	}
+}
+
 // What the running proxy saves is what replay says, in the form of every API; and it saves most of that for a client that changes
 // its own messages.
 func TestTheProxySavesWhatReplaySays(t *testing.T) {
@@ -53,6 +68,11 @@ func TestTheProxySavesWhatReplaySays(t *testing.T) {
 	file := session(t)
 	require.NoError(t, run(context.Background(), file, []string{"test"}, program, true))
 	require.NoError(t, runEdits(context.Background(), io.Discard, file, []string{"test"}, program))
+	var behind strings.Builder
+	require.NoError(t, runBehind(context.Background(), &behind, file, []string{"test"}, program))
+	assert.Regexp(t, `litellm \| test \| 61 \| [1-9]\d* \| [1-9]`, behind.String())
+	assert.Regexp(t, `agentgateway \| test \| 61 \| 0 \| 0.0 %`, behind.String(), "commands cannot be read again")
+	assert.Regexp(t, `tool= \| test \| 61 \| [1-9]\d* \| [1-9]`, behind.String())
 }
 
 // A client changes one old message at a time, never one of the newest.

@@ -34,13 +34,21 @@ func main() {
 	data := flag.String("data", "../shared/fixtures", "folder of the fixtures")
 	set := flag.String("set", "claude-code", "collection of sessions")
 	edits := flag.Bool("edits", false, "three sessions of each API, whose client changes its own messages, beside one that does not")
+	behind := flag.Bool("behind", false, "the sessions behind what does as LiteLLM and agentgateway do, which ask the proxy to shrink their requests")
+	real := flag.String("gateway", "", "address of a gateway that asks a proxy, and sends to the stand-in at -standin, with GATEWAY_KEY as its bearer token")
+	standin := flag.String("standin", "127.0.0.1:9797", "where the model's API stands in for that gateway")
 	ids := flag.String("sessions", "", "beginnings of the ids of sessions, separated by commas; none: the first ones that are long")
 	flag.Parse()
 	file, of := filepath.Join(*data, "sessions", *set), strings.Split(*ids, ",")
 	err := error(nil)
-	if *edits {
+	switch {
+	case *real != "":
+		err = runReal(context.Background(), os.Stdout, file, of, *real, *standin)
+	case *behind:
+		err = runBehind(context.Background(), os.Stdout, file, of, flag.Arg(0))
+	case *edits:
 		err = runEdits(context.Background(), os.Stdout, file, of, flag.Arg(0))
-	} else {
+	default:
 		err = run(context.Background(), file, of, flag.Arg(0), *set == everyAPI)
 	}
 	if err != nil {
