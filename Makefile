@@ -25,6 +25,7 @@
 # make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
 # make dist       everything a release needs, into dist/ (SYSTEMS=linux/amd64 for one)
+# make dist-check each registry's own check of what is in dist/; publishes nothing
 # make systems    the program and its tests compile for other systems, for processors of 32 bits, and by the oldest Go
 # make versions   builds and tests the core with the oldest and the newest Go
 # make vulns      known vulnerabilities of what is linked, where the data can be had
@@ -44,7 +45,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint quick test test-long bench bench-compare bench-baseline quality train bill context-eval e2e e2e-newest e2e-all pgbouncer soak live plan wire house fuzz docs site picture pictures dist licenses systems versions vulns
+.PHONY: all build install demo fmt check-fmt vet lint quick test test-long bench bench-compare bench-baseline quality train bill context-eval e2e e2e-newest e2e-all pgbouncer soak live plan wire house fuzz docs site picture pictures dist dist-check licenses systems versions vulns
 
 all: fmt vet lint test
 
@@ -216,6 +217,14 @@ house:
 dist:
 	rm -rf $(DIST)
 	$(call dev,dist) && .cache/dev/dist -o $(DIST) -systems $(SYSTEMS)
+
+# Nothing is published: npm's dry run packs and checks, MCPB's makers check the manifest, server.json is checked by its schema.
+MCPB = npx --yes @anthropic-ai/mcpb@$$(sed -n 's/.*"@anthropic-ai.mcpb": "\(.*\)".*/\1/p' cmd/dev/e2e/clients/validators/package.json)
+dist-check:
+	@set -e; for file in $(DIST)/mcp-pruner-*.tgz; do echo "npm: $$file"; npm publish --dry-run --loglevel error --access public "$$file"; done; \
+	unpacked=$$(mktemp -d); trap 'rm -r "$$unpacked"' EXIT; for file in $(DIST)/mcp-pruner_*.mcpb; do echo "mcpb: $$file"; \
+	$(MCPB) unpack "$$file" "$$unpacked/$${file##*/}" >/dev/null; $(MCPB) validate "$$unpacked/$${file##*/}/manifest.json"; done
+	$(GO) -C cmd/dev test -tags e2e -count=1 -v -run TestRegistryEntryIsValid ./e2e
 
 licenses:
 	@$(call dev,dist) && .cache/dev/dist -licenses

@@ -36,10 +36,10 @@ type Model struct {
 	Word string `json:"word"`
 	From string `json:"from,omitempty"` // "": all versions
 	Prices
-	Dollars map[string]float64 `json:"dollars,omitempty"` // list price of a million fresh input tokens, by a word of the name; "": any other
-	Chars   float64            `json:"chars"`             // characters per token of tool results
-	Least   int                `json:"least,omitempty"`   // tokens of a prompt, below which a cache with marks keeps nothing
-	Thinks  bool               `json:"thinks,omitempty"`  // the API counts the thinking of earlier turns in each prompt
+	Dollars json.RawMessage `json:"dollars,omitempty"` // list price of a million fresh input tokens, by a word of the name; "": any other
+	Chars   float64         `json:"chars"`             // characters per token of tool results
+	Least   int             `json:"least,omitempty"`   // tokens of a prompt, below which a cache with marks keeps nothing
+	Thinks  bool            `json:"thinks,omitempty"`  // the API counts the thinking of earlier turns in each prompt
 
 	// Binds: from some models on, Anthropic's API binds each block of thinking to everything that stands before it in the request:
 	// system prompt, tools and messages. Once one of these changes, the API refuses the block, or drops it if the request asks for
@@ -147,12 +147,16 @@ func ModelOf(name string) (m Model, ok bool) {
 // Dollars returns the list price of a million fresh input tokens of a model, 0 if it is not known.
 func Dollars(name string) float64 {
 	m, _ := ModelOf(name)
+	prices := map[string]float64{}
+	if len(m.Dollars) == 0 || json.Unmarshal(m.Dollars, &prices) != nil {
+		return 0
+	}
 	for _, word := range words(name) {
-		if price, ok := m.Dollars[word]; ok {
+		if price, ok := prices[word]; ok {
 			return price
 		}
 	}
-	return m.Dollars[""]
+	return prices[""]
 }
 
 // words returns the words and numbers of a model's name.

@@ -205,7 +205,8 @@ func TestOpensOnTheLastSession(t *testing.T) {
 	l.open(t, b)
 	until(t, b, `document.getElementById('session-name').textContent.startsWith('last') && !document.querySelector('#sessions').textContent.includes('reading')`)
 	assert.Contains(t, eval[string](t, b, `document.getElementById('sessions').textContent`), "sub-agent")
-	assert.Regexp(t, `net \+[\d.]+k, \d+\.\d %, \+\$\d\.\d\d`, eval[string](t, b, `document.getElementById('sessions').textContent`), "in tokens, percent and money")
+	assert.Regexp(t, `\+[\d.]+k, \d+\.\d %, \+\$\d\.\d\d`, eval[string](t, b, `document.getElementById('sessions').textContent`), "in tokens, percent and money")
+	assert.Zero(t, eval[int](t, b, `[...document.querySelectorAll('#sessions .low')].filter(e => e.scrollWidth > e.clientWidth).length`), "figures are cut off")
 	picture(t, b, "opened-dark-360.png")
 	calm(t, b, l.host)
 }

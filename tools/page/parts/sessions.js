@@ -11,8 +11,8 @@ function sessionsTab(ask) {
 
   const list = virtual('sessions', 46, (s) => [
     el('span', { class: 'top' }, el('b', {}, base(s.project)), el('span', {}, s.client + (s.sub ? ' sub-agent' : ''))),
-    el('span', { class: 'low' }, el('span', {}, s.known ? `${many(s.calls, 'call')}, ${short(s.prompt)} tokens` : 'reading'),
-      s.cut || s.clearing ? el('span', { class: s.net < 0 ? 'bad' : 'good' }, `net ${worth(s)}`) : el('span', {}, when(s.begun || s.at).slice(5, 16))),
+    el('span', { class: 'low' }, el('span', {}, s.known ? `${many(s.calls, 'call')}, ${short(s.prompt)}` : 'reading'),
+      s.cut || s.clearing ? el('span', { class: s.net < 0 ? 'bad' : 'good' }, worth(s)) : el('span', {}, when(s.begun || s.at).slice(5, 16))),
   ], pick);
 
   function shown() {
