@@ -239,3 +239,47 @@ func TestTheSecretIsABearer(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, ask(string(secret.New())))
 	assert.Equal(t, http.StatusForbidden, ask("x"))
 }
+
+// TestAGatewayOutlivesAKilledProxy: what a proxy answered before it was killed, at whatever moment, the next one answers, too; a request in
+// between gets no answer.
+func TestAGatewayOutlivesAKilledProxy(t *testing.T) {
+	store, sent := database(t), map[int]string{}
+	ask := func(c *child, n int) (status int) {
+		body := fmt.Sprintf(`{"messages":%s,"model":"claude-opus-5"}`, messagesOf(t, claudeHistory(n)))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/v1/compress", strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("User-Agent", "litellm/1.92.0")
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return 0
+		}
+		defer func() { _ = response.Body.Close() }()
+		raw, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != http.StatusOK {
+			return response.StatusCode
+		}
+		var answer struct{ Messages json.RawMessage }
+		require.NoError(t, json.Unmarshal(raw, &answer))
+		if before := sent[n]; before != "" {
+			require.Equal(t, before, string(answer.Messages), "%d results", n)
+		}
+		sent[n] = string(answer.Messages)
+		return response.StatusCode
+	}
+	random := rand.New(rand.NewPCG(7, 7))
+	for n := 2; n <= 60; {
+		c := startChild(t, "http://127.0.0.1:9", store)
+		for before := range n {
+			if sent[before] != "" && before%6 == 0 {
+				require.Equal(t, http.StatusOK, ask(c, before))
+			}
+		}
+		killed := time.AfterFunc(time.Duration(20+random.IntN(150))*time.Millisecond, func() { _ = c.Process.Kill() })
+		for ; n <= 60 && ask(c, n) == http.StatusOK; n += 2 {
+		}
+		killed.Stop()
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+	require.Regexp(t, hashes, sent[60])
+}
