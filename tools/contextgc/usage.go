@@ -38,19 +38,6 @@ func (u Usage) Saved() float64 {
 	return (u.Before - u.After) / u.Before
 }
 
-// Total adds up the usage of sessions.
-func Total(list []Usage) (t Usage) {
-	for _, u := range list {
-		t.Calls, t.Cleared = t.Calls+u.Calls, t.Cleared+u.Cleared
-		t.Input, t.Read, t.Written, t.Output = t.Input+u.Input, t.Read+u.Read, t.Written+u.Written, t.Output+u.Output
-		t.Before, t.After = t.Before+u.Before, t.After+u.After
-		if u.Updated.After(t.Updated) {
-			t.Updated = u.Updated
-		}
-	}
-	return t
-}
-
 // Cleared is a result that was cleared in a session.
 type Cleared struct {
 	Tool, Path, Stub string
