@@ -14,16 +14,11 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
+	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
-
-// found is a client on this machine that init can set up.
-type found struct {
-	*agent.Client
-	where string
-}
 
 // installedClients lists the clients whose folder exists or whose program is on PATH.
 func (h home) installedClients(env []string) (list []found) {
@@ -64,7 +59,7 @@ func (o options) runAll(ctx context.Context, p command.Process) error {
 	if !o.yes && !(command.IsTerminal(p.Stdin) && command.IsTerminal(p.Stdout)) {
 		return command.Usagef("found %s: name one, or --yes sets up what pays", strings.Join(namesOf(list), ", "))
 	}
-	chosen, err := o.ask(p, o.choices(ctx, p, list))
+	chosen, err := ask(p, choicesIn(ctx, p, list, o.chooses()), o.yes)
 	if err != nil {
 		return err
 	}
@@ -88,6 +83,37 @@ func (o options) offered(w io.Writer, list []found) (offered []found) {
 		offered = append(offered, c)
 	}
 	return offered
+}
+
+// jobs returns for each client of the choices the options with which it is set up, in order.
+func (o options) jobs(chosen []choice) (list []job) {
+	for _, c := range chosen {
+		at := slices.IndexFunc(list, func(j job) bool { return j.client == c.client.Name })
+		if at < 0 {
+			at = len(list)
+			list = append(list, job{client: c.client.Name, options: o})
+		}
+		j := &list[at]
+		switch c.part {
+		case "":
+			j.sets = true
+		case replay.GC:
+			j.proxy, j.sets = true, true
+		case replay.Hook:
+			j.hooks, j.sets = true, true
+		case replay.Context:
+			j.prefix = true
+		}
+	}
+	return list
+}
+
+// job is what is to be done for one client.
+type job struct {
+	client string
+	options
+	sets   bool // something that init writes
+	prefix bool // context --apply
 }
 
 // runEach does for several clients what run does for one, and says once what is on.

@@ -13,7 +13,14 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
+
+// found is a client on this machine that init can set up.
+type found struct {
+	*agent.Client
+	where string
+}
 
 // choice is one thing that init offers to set up.
 type choice struct {
@@ -23,11 +30,11 @@ type choice struct {
 	sure   bool // Enter and --yes take it
 }
 
-// choices lists what can be set up in each client. Where its user has recorded enough sessions these are the parts of the program
+// choicesIn lists what can be set up in each client; asWanted: flags say what. Where its user has recorded enough sessions these are the parts of the program
 // with what each would have saved there, best first.
-func (o options) choices(ctx context.Context, p command.Process, list []found) (all []choice) {
+func choicesIn(ctx context.Context, p command.Process, list []found, asWanted bool) (all []choice) {
 	for _, c := range list {
-		offers := o.offers(ctx, p, c)
+		offers := offersIn(ctx, p, c, asWanted)
 		for _, offer := range offers {
 			if do := turnOn(c.Client, offer.Policy); do != "" && offer.Net > 0 {
 				all = append(all, choice{client: c, part: offer.Policy, line: figures(offer), sure: sure(offer)})
@@ -40,10 +47,10 @@ func (o options) choices(ctx context.Context, p command.Process, list []found) (
 	return all
 }
 
-// offers returns the parts of the program with what each would have saved in the user's sessions of a client; none if these are too
+// offersIn returns the parts of the program with what each would have saved in the user's sessions of a client; none if these are too
 // few to say, or a flag says what to set up.
-func (o options) offers(ctx context.Context, p command.Process, c found) []replay.Offer {
-	if o.chooses() {
+func offersIn(ctx context.Context, p command.Process, c found, asWanted bool) []replay.Offer {
+	if asWanted {
 		return nil
 	}
 	paths, err := setup.Home{Lookup: p.Lookup}.Transcripts(c.Client)
@@ -62,8 +69,8 @@ func (o options) offers(ctx context.Context, p command.Process, c found) []repla
 	return nil
 }
 
-// ask prints the choices and returns those that the user takes. With --yes they are those that pay without a doubt.
-func (o options) ask(p command.Process, all []choice) (chosen []choice, err error) {
+// ask prints the choices and returns those that the user takes. With yes they are those that pay without a doubt.
+func ask(p command.Process, all []choice, yes bool) (chosen []choice, err error) {
 	var sure []choice
 	var numbers []string
 	for i, c := range all {
@@ -72,7 +79,7 @@ func (o options) ask(p command.Process, all []choice) (chosen []choice, err erro
 		}
 	}
 	writeChoices(p.Stdout, all)
-	if o.yes {
+	if yes {
 		if len(sure) == 0 {
 			return nil, errors.New("in your sessions none of this pays without a doubt; nothing was changed. To set one up all the same, name the client: mcp-pruner init " + all[0].client.Name)
 		}
@@ -130,35 +137,4 @@ func picked(all, sure []choice, answer string) (chosen []choice, err error) {
 		}
 	}
 	return chosen, nil
-}
-
-// jobs returns for each client of the choices the options with which it is set up, in order.
-func (o options) jobs(chosen []choice) (list []job) {
-	for _, c := range chosen {
-		at := slices.IndexFunc(list, func(j job) bool { return j.client == c.client.Name })
-		if at < 0 {
-			at = len(list)
-			list = append(list, job{client: c.client.Name, options: o})
-		}
-		j := &list[at]
-		switch c.part {
-		case "":
-			j.sets = true
-		case replay.GC:
-			j.proxy, j.sets = true, true
-		case replay.Hook:
-			j.hooks, j.sets = true, true
-		case replay.Context:
-			j.prefix = true
-		}
-	}
-	return list
-}
-
-// job is what is to be done for one client.
-type job struct {
-	client string
-	options
-	sets   bool // something that init writes
-	prefix bool // context --apply
 }
