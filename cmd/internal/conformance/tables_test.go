@@ -193,7 +193,7 @@ func TestEveryEventIsEmittedSomewhere(t *testing.T) {
 	emitted := []string{"mcp_pruner.stopped", "mcp_pruner.kill_escalated", "mcp_pruner.log_dropped", "mcp_pruner.trace_failed",
 		"mcp_pruner.trace_head", "mcp_pruner.trace_removed", "mcp_pruner.metrics_ready",
 		"mcp_pruner.setting_unknown", "mcp_pruner.accept_failed", "mcp_pruner.warning",
-		"proxy.ready", "proxy.noted", "proxy.cleared", "proxy.left_alone", "proxy.passed_through", "proxy.refused", "proxy.upstream_failed", "ledger.failed", "ledger.restored",
+		"proxy.ready", "proxy.noted", "proxy.cleared", "proxy.left_alone", "proxy.unmarked", "proxy.passed_through", "proxy.refused", "proxy.upstream_failed", "ledger.failed", "ledger.restored",
 		"gateway.upstream_failed", "gateway.upstream_lost", "gateway.upstream_ready", "gateway.upstream_stderr",
 		"gateway.upstream_tool_skipped"}
 	for _, m := range machines(t) {
