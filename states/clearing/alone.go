@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
@@ -50,21 +49,6 @@ func (a *alone) add(marks ...contextgc.Mark) (added bool) {
 	return added
 }
 
-// unmark adds sessions whose requests get no mark of ours. It reports whether one of them is new.
-func (a *alone) unmark(marks ...contextgc.Mark) (added bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.noMark == nil {
-		a.noMark = make(map[aloneKey]bool)
-	}
-	for _, m := range marks {
-		key := aloneKey{m.Subject, m.Session}
-		added = added || !a.noMark[key]
-		a.noMark[key] = true
-	}
-	return added
-}
-
 func (a *alone) unmarked(subject, session string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,31 +85,17 @@ func (a *alone) read(ctx context.Context, store contextgc.Ledger, now time.Time)
 	return nil
 }
 
-// LeaveAlone lets every later request of a session through as it comes, also after a restart. With an error only this process
-// does.
-func (e *Engine) LeaveAlone(ctx context.Context, api, session string, why Refusal) error {
-	mark := contextgc.Mark{Subject: agent.SubjectOf(ctx), Session: session, Kind: contextgc.LeftAlone, Detail: string(why)}
-	if !e.Runs.alone.add(mark) {
-		return nil // another request of it was refused at the same time
-	}
-	e.Machine.Emit(fsm.NewEvent("proxy.left_alone", "", fsm.Facts{"api": api, "session": session, "message": mark.Detail}))
-	return e.Store.AddMark(ctx, mark)
-}
-
-// unmark ends our mark for a session, because usage shows that it brings nothing.
-func (e *Engine) unmark(ctx context.Context, session string) {
-	mark := contextgc.Mark{Subject: agent.SubjectOf(ctx), Session: session, Kind: contextgc.NoMark, Detail: "usage shows that it brings nothing"}
-	if e.Runs.alone.unmark(mark) {
-		e.Machine.Emit(fsm.NewEvent("proxy.unmarked", "", fsm.Facts{"session": session, "message": "a cache mark of ours ends: " + mark.Detail}))
-		_ = e.Store.AddMark(ctx, mark) // else another process finds out itself
-	}
-}
-
-// Alone returns how many sessions are left alone, and why the latest one is.
-func (e *Engine) Alone(ctx context.Context) (sessions int, why string) {
-	a := &e.Runs.alone
-	_ = a.read(ctx, e.Store, e.Now()) // those that this process knows are counted at least
+// unmark adds sessions whose requests get no mark of ours. It reports whether one of them is new.
+func (a *alone) unmark(marks ...contextgc.Mark) (added bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.sessions), a.why
+	if a.noMark == nil {
+		a.noMark = make(map[aloneKey]bool)
+	}
+	for _, m := range marks {
+		key := aloneKey{m.Subject, m.Session}
+		added = added || !a.noMark[key]
+		a.noMark[key] = true
+	}
+	return added
 }

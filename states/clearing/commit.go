@@ -78,9 +78,6 @@ func (w *walk) commit(ctx context.Context, client string, changes []change, free
 	return nil
 }
 
-// leftOut is what a decision to leave out thinking has in place of a stub. Nothing stands in its place.
-const leftOut = "[thinking left out]"
-
 // stay stores that nothing is decided at this place. Another process that has the same history could decide otherwise at the same
 // time: of two decisions the first one that is stored holds, and it is stored before the request is sent. A request does not wait
 // long for a ledger that is slow or broken, because there is nothing to lose but a cache: the place stays open.

@@ -3,9 +3,7 @@
 package clearing
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -15,7 +13,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
-	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
@@ -165,70 +162,8 @@ func (e *Engine) reload(ctx context.Context) error {
 	return nil
 }
 
-// Rewrite returns the request to send. With decide false it makes no new decisions, as for requests that
-// only count tokens.
-func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client string, decide bool) (Outcome, error) {
-	if err := e.ready(ctx); err != nil {
-		return Outcome{}, err
-	}
-	if e.Runs.alone.has(ctx, c.Session) {
-		return Outcome{Replaced: c.Replace(nil)}, nil
-	}
-	c.Owner = agent.SubjectOf(ctx)
-	e.keys.Identify(c)
-	marks := c.Marks()
-	if here := marks[len(marks)-1]; decide && len(here) > 0 {
-		lock := &e.deciding[binary.BigEndian.Uint16(here[0][:])%uint16(len(e.deciding))]
-		lock.Lock()
-		defer lock.Unlock()
-	}
-	e.warm.begin()
-	for {
-		heads, err := e.lookup(ctx, marks)
-		if err != nil {
-			return Outcome{}, err
-		}
-		w := e.walk(c, marks, heads)
-		err = w.all(ctx, client, decide)
-		if errors.Is(err, contextgc.ErrDecided) {
-			if err = e.reload(ctx); err == nil {
-				continue // by another process
-			}
-		}
-		return w.outcome(), err
-	}
-}
-
 // stayWithin is Hurry, unless it is set.
 const stayWithin = 250 * time.Millisecond
 
-// Known is Rewrite for a store that takes nothing: it applies earlier decisions and makes no new ones. Those that this process has
-// not read yet it reads, which a lock does not prevent, but does not wait for long.
-func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {
-	short, cancel := context.WithTimeout(ctx, cmp.Or(e.Hurry, stayWithin))
-	defer cancel()
-	err := e.ready(short)
-	if e.Runs.alone.has(ctx, c.Session) {
-		return Outcome{Replaced: c.Replace(nil)}
-	}
-	c.Owner = agent.SubjectOf(ctx)
-	e.keys.Identify(c)
-	marks := c.Marks()
-	heads, _ := e.recall(marks)
-	if err == nil {
-		if all, err := e.lookup(short, marks); err == nil {
-			heads = all
-		}
-	}
-	w := e.walk(c, marks, heads)
-	for i := range c.Turns {
-		w.enter(i)
-		w.turn(i)
-		if i == len(c.Turns)-1 {
-			w.mark = w.markAt()
-		}
-		w.apply(i)
-	}
-	w.bill = plan(w.history, w.Policy, false)
-	return w.outcome()
-}
+// leftOut is what a decision to leave out thinking has in place of a stub. Nothing stands in its place.
+const leftOut = "[thinking left out]"

@@ -391,3 +391,90 @@ func (w *walk) texts() []string {
 	}
 	return texts
 }
+
+// cached returns how many tokens of the prompt, counted without clearing, the provider's cache still has. Where that is not
+// known it has all of them.
+func (w *walk) cached(ctx context.Context) int {
+	all, now := w.sent(), w.Now()
+	if w.Bare {
+		return all
+	}
+	latest, known := w.warm.latest(w.Conversation.Session)
+	if !known {
+		var err error
+		if latest, err = w.Store.LastUse(ctx, w.Conversation.Session); err != nil || latest.IsZero() {
+			return all
+		}
+	}
+	switch life := w.Life + cacheMargin; {
+	case now.Sub(latest) > life:
+		return 0
+	case !known || w.warm.misled(w.Conversation.Session):
+		return all
+	default:
+		i := w.warm.longest(w.Prefixes(w.warm.seed, w.texts()), now.Add(-life))
+		if i < 0 {
+			return 0
+		}
+		return min(all, w.sizes[i])
+	}
+}
+
+// enter puts the decisions of a turn's place into force. It reports whether the place is known.
+func (w *walk) enter(i int) (known bool) {
+	for _, m := range w.marks[i] {
+		head, ok := w.heads[m]
+		if !ok {
+			continue
+		}
+		known = true
+		w.force(head)
+	}
+	w.at[i] = w.head
+	return known
+}
+
+// force puts a decision and those before it into force.
+func (w *walk) force(head wire.Key) {
+	if w.forced[head] {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	newer := make(map[wire.Key]bool) // what a later decision of this call is about
+	for k := head; k != (wire.Key{}) && !w.forced[k]; {
+		g := w.groups[k]
+		if g == nil {
+			break // removed from the ledger
+		}
+		w.forced[k], w.grown = true, true
+		for item, d := range g.items {
+			if !newer[item] {
+				newer[item], w.inForce[item] = true, d
+			}
+		}
+		k = g.parent
+	}
+	if w.forced[head] {
+		w.head = head
+	}
+}
+
+// settle records what the places of this history lead to, so that later decisions do not change it. An open place is asked for
+// again with the next request.
+func (w *walk) settle() {
+	heads, marks := make(map[wire.Key]wire.Key), w.marks
+	if w.open {
+		marks = marks[:len(marks)-1]
+	}
+	for i, list := range marks {
+		for _, m := range list {
+			if _, ok := w.heads[m]; !ok {
+				heads[m] = w.at[i]
+			}
+		}
+	}
+	if len(heads) > 0 {
+		w.remember(heads)
+	}
+}

@@ -1,7 +1,6 @@
 package clearing
 
 import (
-	"context"
 	"hash/maphash"
 	"maps"
 	"sync"
@@ -143,60 +142,11 @@ func (h *warmth) send(session string, prefixes []uint64, now time.Time) {
 	}
 }
 
-// cached returns how many tokens of the prompt, counted without clearing, the provider's cache still has. Where that is not
-// known it has all of them.
-func (w *walk) cached(ctx context.Context) int {
-	all, now := w.sent(), w.Now()
-	if w.Bare {
-		return all
-	}
-	latest, known := w.warm.latest(w.Conversation.Session)
-	if !known {
-		var err error
-		if latest, err = w.Store.LastUse(ctx, w.Conversation.Session); err != nil || latest.IsZero() {
-			return all
-		}
-	}
-	switch life := w.Life + cacheMargin; {
-	case now.Sub(latest) > life:
-		return 0
-	case !known || w.warm.misled(w.Conversation.Session):
-		return all
-	default:
-		i := w.warm.longest(w.Prefixes(w.warm.seed, w.texts()), now.Add(-life))
-		if i < 0 {
-			return 0
-		}
-		return min(all, w.sizes[i])
-	}
-}
-
 // misled reports whether the cache of a session was found to be warm where it was taken for cold.
 func (h *warmth) misled(session string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.wrong[session]
-}
-
-// Answered tells the engine what the provider read from its cache for a request of a session, and how many tokens the prompt had.
-// Where that is much although the client seemed to have changed the beginning of its prompt, the session's changes are no longer
-// believed. Where it is little although nothing seemed to have changed, the cache had expired.
-func (e *Engine) Answered(ctx context.Context, session string, o Outcome, read, written, prompt int) {
-	if prompt == 0 || read+written == 0 { // the provider says nothing of its cache
-		return
-	}
-	e.warm.begin()
-	if o.wide && o.Marked && !o.Changed && 2*read < prompt && 3*o.before > 2*o.size {
-		e.unmark(ctx, session)
-	}
-	switch cached := int(float64(read) / float64(prompt) * float64(o.size)); {
-	case o.Changed && 2*read >= prompt:
-		e.warm.mu.Lock()
-		defer e.warm.mu.Unlock()
-		e.warm.wrong[session] = true
-	case o.Changed || o.Fresh == 0 && contextgc.CachedOf(cached, o.before) < 1:
-		e.warm.found(o.place, cached)
-	}
 }
 
 // sizes holds the items of the results seen before, because their texts are decoded and counted once.
