@@ -18,6 +18,9 @@ func NewHandler(c Config) *Handler {
 		c.FinishWithin = finishWithin
 	}
 	h := &Handler{config: c, started: time.Now(), sessions: newSessions(), bodies: newBodies(c.BodyWithin)}
+	if c.Server != nil {
+		h.sessions.ended = c.Server.End
+	}
 	if c.Replicas != nil {
 		h.sessions.seal = &sealer{replicas: c.Replicas}
 	}

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	maxSessions  = 1024
-	maxIdle      = time.Hour
+	maxSessions     = 1024
+	maxSessionsEach = maxSessions / 4 // of one subject
+	maxIdle         = time.Hour
+
 	keyBytes     = 16
 	maxNameBytes = 128 // of a client's name within an id
 )
@@ -27,9 +29,11 @@ const (
 type sessions struct {
 	mu    sync.Mutex
 	byID  map[string]*list.Element
-	order *list.List // of remembered, most recently used first
+	order *list.List     // of remembered, most recently used first
+	each  map[string]int // sessions of each subject
 	now   func() time.Time
-	seal  *sealer // nil: ids are those of one process
+	seal  *sealer                  // nil: there are no replicas, and an id only says whose it is
+	ended func(*mcpserver.Session) // is told of each session that was dropped; nil: nobody is
 }
 
 // Faults of an id of a session. A client answers the first one with initialize, and the second one by trying again.
@@ -40,12 +44,13 @@ var (
 
 type remembered struct {
 	id      string
+	subject string
 	session *mcpserver.Session // nil: its client has ended it
 	used    time.Time
 }
 
 func newSessions() *sessions {
-	return &sessions{byID: make(map[string]*list.Element), order: list.New(), now: time.Now}
+	return &sessions{byID: make(map[string]*list.Element), order: list.New(), each: map[string]int{}, now: time.Now}
 }
 
 // add stores a session and returns its id. It returns "" while an id cannot be authenticated: each message of the client then
@@ -61,7 +66,7 @@ func (s *sessions) add(session *mcpserver.Session, subject string) string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep(id, session)
+	s.keep(id, subject, session)
 	return id
 }
 
@@ -89,7 +94,7 @@ func (s *sessions) find(id, subject string) (*mcpserver.Session, *fault) {
 		return e.Value.(*remembered).session, nil
 	}
 	session := mcpserver.NewSession(name)
-	s.keep(id, session)
+	s.keep(id, subject, session)
 	return session, nil
 }
 
@@ -116,21 +121,44 @@ func (s *sessions) end(id string) {
 	}
 }
 
-// keep stores a session and drops sessions that were idle for too long or are too many. A session with a
-// call in progress is never dropped.
-func (s *sessions) keep(id string, session *mcpserver.Session) {
+// keep stores a session and drops sessions that were idle for too long or are too many: of a subject with too many the oldest,
+// and of all the oldest of the subject with most, so that nobody's sessions end for another one's. A session with a call in
+// progress, or whose client listens, is never dropped.
+func (s *sessions) keep(id, subject string, session *mcpserver.Session) {
 	now := s.now()
-	s.byID[id] = s.order.PushFront(&remembered{id, session, now})
-	for oldest := s.order.Back(); oldest != nil; {
-		old, next := oldest.Value.(*remembered), oldest.Prev()
-		if s.order.Len() <= maxSessions && now.Sub(old.used) < maxIdle {
-			return
+	s.byID[id] = s.order.PushFront(&remembered{id, subject, session, now})
+	s.each[subject]++
+	s.drop(s.order.Len(), func(old *remembered) bool { return now.Sub(old.used) >= maxIdle })
+	if subject != "" { // nobody is known by name without keys
+		s.drop(s.each[subject]-maxSessionsEach, func(old *remembered) bool { return old.subject == subject })
+	}
+	if s.order.Len() > maxSessions {
+		most := subject
+		for other, count := range s.each {
+			if count > s.each[most] {
+				most = other
+			}
 		}
-		if old.session == nil || !old.session.Busy() {
-			s.order.Remove(oldest)
+		s.drop(s.order.Len()-maxSessions, func(old *remembered) bool { return old.subject == most })
+	}
+}
+
+// drop drops the oldest sessions that are meant, but never the newest of all.
+func (s *sessions) drop(count int, meant func(*remembered) bool) {
+	for e := s.order.Back(); e != s.order.Front() && count > 0; {
+		old, next := e.Value.(*remembered), e.Prev()
+		if meant(old) && (old.session == nil || !old.session.Busy()) {
+			s.order.Remove(e)
 			delete(s.byID, old.id)
+			if s.each[old.subject]--; s.each[old.subject] == 0 {
+				delete(s.each, old.subject)
+			}
+			if old.session != nil && s.ended != nil {
+				s.ended(old.session)
+			}
+			count--
 		}
-		oldest = next
+		e = next
 	}
 }
 

@@ -116,3 +116,37 @@ func TestSessionsAreBounded(t *testing.T) {
 	assert.NotSame(t, first, again)
 	assert.Equal(t, strings.Repeat("n", maxNameBytes), again.Client())
 }
+
+// TestOneSubjectEndsNobodysSessions: a subject with many sessions loses its own oldest one, whose connections are ended. Nobody
+// gets a session by an id that was another subject's, also not when it is no longer remembered.
+func TestOneSubjectEndsNobodysSessions(t *testing.T) {
+	s := newSessions()
+	now := time.Unix(0, 0)
+	s.now = func() time.Time { return now }
+	var ended []*mcpserver.Session
+	s.ended = func(session *mcpserver.Session) { ended = append(ended, session) }
+	alices, first := mcpserver.NewSession(""), mcpserver.NewSession("")
+	id := s.add(alices, "alice")
+	s.add(first, "bob")
+	for range maxSessions {
+		s.add(mcpserver.NewSession(""), "bob")
+	}
+	assert.Len(t, s.byID, 1+maxSessionsEach)
+	assert.Same(t, first, ended[0])
+	found, _ := s.find(id, "alice")
+	assert.Same(t, alices, found)
+	for i := range 2 * maxSessions {
+		s.add(mcpserver.NewSession(""), strings.Repeat("c", 1+i%8))
+	}
+	assert.Len(t, s.byID, maxSessions)
+	found, _ = s.find(id, "alice")
+	assert.Same(t, alices, found, "the subjects with most give way")
+
+	now = now.Add(maxIdle)
+	s.add(mcpserver.NewSession(""), "bob")
+	assert.Contains(t, ended, alices)
+	_, refused := s.find(id, "bob")
+	assert.Equal(t, sessionNotFound, refused)
+	_, refused = newSessions().find(id, "alice")
+	assert.Nil(t, refused, "after a restart")
+}

@@ -158,11 +158,11 @@ func (s *Session) cancelAll() {
 	}
 }
 
-// Busy reports whether a call of the session is in progress.
+// Busy reports whether a call of the session is in progress, or its client listens.
 func (s *Session) Busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.flying) > 0
+	return len(s.flying) > 0 || len(s.streams) > 0
 }
 
 // states returns the memory that the session's requests share, or nil for a single message.
