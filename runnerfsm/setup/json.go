@@ -74,16 +74,7 @@ func (j *JSON) Get(path ...string) any {
 	return out
 }
 
-// Text returns the value at a path as it is written, or "" if there is none.
-func (j *JSON) Text(path ...string) string {
-	v := j.find(path)
-	if v == nil {
-		return ""
-	}
-	return string(hujson.Value{Value: v.Value}.Pack())
-}
-
-// SetText replaces the value at a path by a value that Text returned.
+// SetText replaces the value at a path by one written as JSON.
 func (j *JSON) SetText(text string, path ...string) error {
 	v := j.find(path)
 	if v == nil {

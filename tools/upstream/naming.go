@@ -100,16 +100,6 @@ func (n naming) tool(name string) string {
 	return n.join(plain, name, plain == name)
 }
 
-// ExposedName returns the name under which a tool of a server is exposed in mode Trimmed, unless a mapping says otherwise.
-// A tool with "*" is a pattern, and the name then is one for the same tools.
-func ExposedName(server, tool string) string {
-	n := Server{Name: server}.naming(false, false)
-	if strings.Contains(tool, "*") {
-		return n.prefix + "_" + tool
-	}
-	return n.tool(tool)
-}
-
 // group returns the name of a grouped tool. Without words it is the prefix alone.
 func (n naming) group(nouns ...string) string {
 	whole := strings.Join(nouns, "_")

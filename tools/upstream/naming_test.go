@@ -134,12 +134,13 @@ func TestARuleOfAUserKeepsItsMeaning(t *testing.T) {
 			}
 			list := Build(up, Trimmed, Options{Tokens: words, Target: DefaultTarget})
 			for _, s := range servers {
-				all := before + strings.TrimSuffix(ExposedName(s.Name, "*"), "*")
+				n := s.naming(false, false)
+				all := before + n.prefix + "_"
 				for i := range list {
 					require.Equal(t, list[i].Server() == s.Name, strings.HasPrefix(before+list[i].Name, all), "seed %d: %s* and %s", seed, all, list[i].Name)
 				}
 				for _, d := range s.Tools {
-					rule := before + ExposedName(s.Name, d.Name)
+					rule := before + n.tool(d.Name)
 					for i := range list {
 						is := list[i].Server() == s.Name && list[i].Actions[0].Def.Name == d.Name
 						require.Equal(t, is, before+list[i].Name == rule, "seed %d: %s and %s", seed, rule, list[i].Name)

@@ -62,17 +62,8 @@ type fetch struct {
 	Price  float64 // of the further turn, in fresh input tokens
 }
 
-// Result finds the result of a tool call. weight is the price of one of its tokens over the session, fetches are the later results
-// that brought back parts of its original: by a command that names its id, or by another read of the file.
-func (c *Carried) Result(call, id string) (weight float64, fetches []fetch, ok bool) {
-	at, fetches := c.find(call, id)
-	if at < 0 {
-		return 0, nil, false
-	}
-	return c.B.Results[at].Weight, fetches, true
-}
-
-// find returns the index of the result, -1 if there is none.
+// find returns the index of a tool call's result, -1 if there is none, and the later results that brought back parts of its original:
+// by a command that names its id, or by another read of the file.
 func (c *Carried) find(call, id string) (at int, fetches []fetch) {
 	at = -1
 	for i, r := range c.B.Results {

@@ -93,11 +93,6 @@ func All(home setup.Home, dir string) []Entry {
 	return found
 }
 
-// Of returns the entries of one client.
-func Of(client string, home setup.Home, dir string) []Entry {
-	return slices.DeleteFunc(All(home, dir), func(e Entry) bool { return e.Client != client })
-}
-
 // configuredServer is the part of an entry that is read.
 type configuredServer struct {
 	Command     words             `json:"command"`
