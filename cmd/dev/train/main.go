@@ -100,7 +100,7 @@ func writeAll(folder string, w *learned.Weights, notes []string) error {
 
 func write(folder, name string, f *learned.Forest, notes []string) error {
 	var out bytes.Buffer
-	if err := learned.WriteForest(&out, f, learned.Names(), notes); err != nil {
+	if err := writeForest(&out, f, learned.Names(), notes); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(folder, name), out.Bytes(), 0o644)

@@ -1,9 +1,7 @@
 package learned
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 )
@@ -12,55 +10,7 @@ import (
 // N", the constant; "features A|B|...", the features that nodes refer to by index. Every other line is one
 // tree: its nodes as feature>threshold ("-" for a missing node), then its leaves.
 
-// WriteForest writes a forest. names lists all features; only the used ones are written.
-func WriteForest(w io.Writer, f *Forest, names []string, notes []string) error {
-	out := bufio.NewWriter(w)
-	for _, note := range notes {
-		fmt.Fprintf(out, "# %s\n", note)
-	}
-	number, used := numbering(f, names)
-	fmt.Fprintf(out, "base %d\nfeatures %s\n", f.Base, strings.Join(used, "|"))
-	for k := range f.Trees {
-		t := &f.Trees[k]
-		for _, n := range t.Nodes {
-			if n.Threshold == Never {
-				out.WriteString("- ")
-			} else {
-				fmt.Fprintf(out, "%d>%d ", number[n.Feature], n.Threshold)
-			}
-		}
-		for i, v := range t.Leaf {
-			if i > 0 {
-				out.WriteByte(' ')
-			}
-			out.WriteString(strconv.Itoa(int(v)))
-		}
-		out.WriteByte('\n')
-	}
-	return out.Flush()
-}
-
-// numbering assigns consecutive numbers to the features that are used.
-func numbering(f *Forest, names []string) (number map[int32]int, used []string) {
-	asked := map[int32]bool{}
-	for k := range f.Trees {
-		for _, n := range f.Trees[k].Nodes {
-			if n.Threshold != Never {
-				asked[n.Feature] = true
-			}
-		}
-	}
-	number = map[int32]int{}
-	for i, name := range names {
-		if asked[int32(i)] {
-			number[int32(i)] = len(used)
-			used = append(used, name)
-		}
-	}
-	return number, used
-}
-
-// ParseForest parses the output of Write. names lists all features that exist now.
+// ParseForest parses what cmd/dev/train writes. names lists all features that exist now.
 func ParseForest(text string, names []string) (*Forest, error) {
 	index := map[string]int32{}
 	for i, name := range names {

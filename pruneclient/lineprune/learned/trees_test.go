@@ -1,7 +1,6 @@
 package learned_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -31,23 +30,6 @@ func TestScoreAddsUpLeaves(t *testing.T) {
 	require.EqualValues(t, 12, f.Score([]int32{6, 0}))
 	require.EqualValues(t, 10, f.Score([]int32{5, 0}), "a threshold itself is not above it")
 	require.EqualValues(t, 8, f.Score([]int32{5, -2}))
-}
-
-func TestWeightsSurviveWriting(t *testing.T) {
-	names := []string{"never asked", "a: b", "c"}
-	f := &learned.Forest{Base: -7, Trees: []learned.Tree{stump(2, 5), stump(1, -2)}}
-	var out bytes.Buffer
-	require.NoError(t, learned.WriteForest(&out, f, names, []string{"trained on sand"}))
-	require.True(t, strings.HasPrefix(out.String(), "# trained on sand\nbase -7\nfeatures a: b|c\n1>5 - "), out.String())
-
-	got, err := learned.ParseForest(out.String(), names)
-	require.NoError(t, err)
-	require.Equal(t, f, got)
-
-	moved, err := learned.ParseForest(out.String(), []string{"c", "new", "a: b"})
-	require.NoError(t, err, "features are known by name, so that new ones may be added")
-	require.EqualValues(t, 0, moved.Trees[0].Nodes[0].Feature)
-	require.EqualValues(t, 2, moved.Trees[1].Nodes[0].Feature)
 }
 
 func TestBadWeightsAreRefused(t *testing.T) {
