@@ -129,10 +129,10 @@ func TestTheFormsThatInitWrites(t *testing.T) {
 		assert.False(t, ours, "another client's")
 	}
 	for _, command := range []string{`mcp-pruner statusline --first 'a'; echo 'b'`, `mcp-pruner statusline | cat`, `wrap mcp-pruner statusline`, `'mcp-pruner`, ``} {
-		_, _, ours := h.ownStatus(command)
+		_, ours := h.ownStatus(command)
 		assert.False(t, ours, command)
 	}
-	_, first, ours := h.ownStatus(`/x/mcp-pruner statusline --first 'echo '\''a'\'' | cat'`)
+	first, ours := h.ownStatus(`/x/mcp-pruner statusline --first 'echo '\''a'\'' | cat'`)
 	assert.True(t, ours)
 	assert.Equal(t, `echo 'a' | cat`, first)
 }

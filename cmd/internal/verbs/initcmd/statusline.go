@@ -29,7 +29,7 @@ func (h home) statusPiece(file setup.File, c *agent.Client) piece {
 		}
 		return edit(text, func(j *setup.JSON) error {
 			now, _ := j.Get(command...).(string)
-			_, first, ours := h.ownStatus(now)
+			first, ours := h.ownStatus(now)
 			switch {
 			case j.Get(at...) == nil:
 				return j.Set(map[string]any{"type": "command", "command": start + " statusline"}, at...)
@@ -46,7 +46,7 @@ func (h home) statusPiece(file setup.File, c *agent.Client) piece {
 	p.remove = func(text []byte) ([]byte, error) {
 		return edit(text, func(j *setup.JSON) error {
 			now, _ := j.Get(command...).(string)
-			_, first, ours := h.ownStatus(now)
+			first, ours := h.ownStatus(now)
 			switch {
 			case ours && first == "":
 				j.Remove(at...)
@@ -62,7 +62,7 @@ func (h home) statusPiece(file setup.File, c *agent.Client) piece {
 			return false
 		}
 		now, _ := j.Get(command...).(string)
-		_, _, ours := h.ownStatus(now)
+		_, ours := h.ownStatus(now)
 		return ours
 	}
 	p.foreign = func(text []byte) []string {
@@ -71,7 +71,7 @@ func (h home) statusPiece(file setup.File, c *agent.Client) piece {
 			return nil
 		}
 		now, _ := j.Get(command...).(string)
-		if _, _, ours := h.ownStatus(now); ours || !h.mentions(now) {
+		if _, ours := h.ownStatus(now); ours || !h.mentions(now) {
 			return nil
 		}
 		return []string{strings.Join(at, ".") + ": " + now}
@@ -79,18 +79,18 @@ func (h home) statusPiece(file setup.File, c *agent.Client) piece {
 	return p
 }
 
-// ownStatus divides our command into the program and the user's own command.
-func (h home) ownStatus(command string) (program, first string, ours bool) {
-	program, arguments, ours := h.starts(command)
+// ownStatus returns the user's own command in ours.
+func (h home) ownStatus(command string) (first string, ours bool) {
+	_, arguments, ours := h.starts(command)
 	if ours && arguments == "statusline" {
-		return program, "", true
+		return "", true
 	}
 	own, ok := strings.CutPrefix(" "+arguments, statusArgument)
 	if !ours || !ok || own == "" || own[0] != '\'' {
-		return "", "", false
+		return "", false
 	}
 	first, rest, ok := single(own)
-	return program, first, ok && rest == ""
+	return first, ok && rest == ""
 }
 
 // quoted returns a text as one word of a shell.
