@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,14 +106,17 @@ func makeTarget(t *testing.T, target string, env ...string) string {
 func demoPrunes(t *testing.T) {
 	assert.Contains(t, makeTarget(t, "demo"), "recover()")
 
-	// The README's picture and its description are of the same call.
+	// The README's picture and its description are of the same log.
 	picture, err := os.ReadFile("../../docs/pictures/before-after.svg")
 	require.NoError(t, err)
-	lines := regexp.MustCompile(`(\d+) lines, [\d,]+ bytes; green: kept`).FindSubmatch(picture)
-	require.Len(t, lines, 2)
+	all := regexp.MustCompile(`([\d,]+) lines, [\d,]+ bytes; green: kept`).FindSubmatch(picture)
+	read := regexp.MustCompile(`What the agent reads: (\d+) lines`).FindSubmatch(picture)
+	kept := regexp.MustCompile(`\[(\d+) of \d+ lines; `).FindSubmatch(picture)
+	require.True(t, len(all) == 2 && len(read) == 2 && len(kept) == 2)
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
-	assert.Contains(t, string(readme), "On the left all "+string(lines[1])+" lines of a file")
+	assert.Contains(t, string(readme), fmt.Sprintf("On the left a log of %s lines, %s of them marked; on the right the %s lines that the agent reads", all[1], kept[1], read[1]))
+	assert.Contains(t, string(readme), fmt.Sprintf("A log of %s lines that Claude Code's model asked for, and the %s that it reads", all[1], read[1]))
 }
 
 // ciRuns: running every test from within a test would never end; that .ci/run

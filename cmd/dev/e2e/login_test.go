@@ -287,7 +287,7 @@ func searched(t *testing.T, login, model string, proxied bool) (events []string,
 }
 
 // ofTheRun matches what differs between two runs of the same session.
-var ofTheRun = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|(unix_ms\\*":|create_time\\*":|Wall time:? |Chunk ID: )[0-9a-f.]+`)
+var ofTheRun = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|(unix_ms\\*":|create_time\\*":|input_tokens":|Wall time:? |Chunk ID: )[0-9a-f.]+`)
 
 // steady returns a text without what differs from run to run.
 func (w *world) steady(text string) string {
