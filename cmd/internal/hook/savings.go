@@ -51,7 +51,7 @@ func (a GainPart) plus(b GainPart) GainPart {
 		Again: a.Again + b.Again, Cleared: a.Cleared + b.Cleared, Clearing: a.Clearing + b.Clearing, Net: a.Net + b.Net,
 		Bill: a.Bill + b.Bill, Known: a.Known + b.Known, Dollars: a.Dollars + b.Dollars,
 	}
-	if without := sum.Bill + sum.Known; without > 0 {
+	if without := sum.Bill + sum.Known; sum.Bill > 0 && without > 0 {
 		sum.Pct = 100 * sum.Known / without
 	}
 	return sum
@@ -148,9 +148,11 @@ func SessionGain(carried *sessions.Carried, noted []Note, by Proxied) (p GainPar
 	u := by.Usage
 	bill := u.Bill() + float64(u.Output)*contextgc.PricesFor(u.Model, false, tokens.CacheLife).Output
 	clearing := u.Before - u.After
-	p = GainPart{Cleared: u.Cleared, Clearing: clearing, Net: clearing, Known: clearing}
+	cuts := cutsIn(carried, noted, by)
+	pruned := len(cuts) - len(noted) // by the proxy, which counts them as cleared
+	p = GainPart{Cleared: max(u.Cleared-pruned, 0), Clearing: clearing, Net: clearing, Known: clearing}
 	counts := u.Cleared > 0
-	for _, e := range cutsIn(carried, noted, by) {
+	for _, e := range cuts {
 		cut, _, known := cutOf(carried, e)
 		p = p.plus(cut)
 		counts = counts || known
