@@ -29,4 +29,19 @@ func TestNoNetIsNull(t *testing.T) {
 	text, err = json.Marshal(r)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"net_pct":8`)
+
+	for needed, order := range map[float64]int{5: 0, 50: 2} { // a page draws no net that nobody can say
+		r.Needed = needed
+		text, err = json.Marshal(r.Tab())
+		require.NoError(t, err)
+		var tab struct {
+			Order    []string       `json:"order"`
+			Classes  []any          `json:"classes"`
+			Policies map[string]any `json:"policies"`
+		}
+		require.NoError(t, json.Unmarshal(text, &tab))
+		assert.Len(t, tab.Order, order)
+		assert.Len(t, tab.Classes, len(SizeClasses))
+		assert.Len(t, tab.Policies, 2)
+	}
 }
