@@ -38,10 +38,12 @@ func dial(c Config, env []string, stderr func(line string)) (link, error) {
 	return link{transport: t, close: func() {}}, nil
 }
 
-// sameHost refuses a redirect to another host, which would receive the headers and the secrets in them.
+// sameHost refuses a redirect to another host, or to the same one without TLS: either would show the headers to others, and the
+// secrets in them.
 func sameHost(next *http.Request, before []*http.Request) error {
-	if next.URL.Host != before[0].URL.Host || len(before) > 5 {
-		return fmt.Errorf("it redirects to %s; give that address", next.URL.Host)
+	first := before[0].URL
+	if next.URL.Host != first.Host || first.Scheme == "https" && next.URL.Scheme != "https" || len(before) > 5 {
+		return fmt.Errorf("it redirects to %s://%s; give that address", next.URL.Scheme, next.URL.Host)
 	}
 	return nil
 }
