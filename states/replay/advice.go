@@ -164,13 +164,6 @@ const aboutWidth = 60
 
 // String names the example on one line. Control characters in it are not taken out.
 func (e Example) String() string {
-	used := "nothing of what was cut used later"
-	if e.Needed > 0 {
-		used = fmt.Sprintf("%d lines of what was cut used later", e.Needed)
-		if e.Needed == 1 {
-			used = "1 line of what was cut used later"
-		}
-	}
 	about := e.About
 	if all := []rune(about); len(all) > aboutWidth {
 		about = "..." + string(all[len(all)-aboutWidth:])
@@ -178,5 +171,5 @@ func (e Example) String() string {
 			about = string(all[:aboutWidth]) + "..."
 		}
 	}
-	return fmt.Sprintf("%s %s: %d lines to %d, %d tokens to %d; %s", e.Tool, about, e.Lines, e.Kept, e.Tokens, e.Sent, used)
+	return fmt.Sprintf("%s %s: %d lines to %d, %d tokens to %d; cut lines used later: %d", e.Tool, about, e.Lines, e.Kept, e.Tokens, e.Sent, e.Needed)
 }

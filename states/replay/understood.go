@@ -29,8 +29,8 @@ func (g *goldFinder) understood(words string) {
 		latest := n.places[len(n.places)-1]
 		together[latest.text] = append(together[latest.text], n)
 	}
-	for t, list := range together {
-		g.pairs(t, list)
+	for _, list := range together {
+		g.pairs(list)
 	}
 	for _, number := range numbers(words) {
 		n := g.names.short[strings.Trim(number, ".-")]
@@ -50,7 +50,7 @@ func (g *goldFinder) fresh(n *name) bool {
 }
 
 // pairs marks identifiers of one text that are said together, each with its neighbour in the text.
-func (g *goldFinder) pairs(t *shownText, list []*name) {
+func (g *goldFinder) pairs(list []*name) {
 	if len(list) < 2 {
 		return
 	}

@@ -186,19 +186,18 @@ func cutOf(carried *sessions.Carried, e Note) (p GainPart, less int, known bool)
 // cutsIn returns the cuts of hooks, and those of the proxy, which prunes a result when it is new and whose client keeps the whole.
 func cutsIn(carried *sessions.Carried, noted []Note, by Proxied) []Note {
 	all := slices.Clone(noted)
+	calls := map[[sha256.Size]byte]string{} // by the result's text, filled once it is asked for
 	for _, c := range by.Changed {
 		if existing.IsStub(c.Stub) {
 			continue
 		}
-		n := Note{Time: c.At, Tool: c.Tool, ID: recovery.IDIn(c.Stub), Tokens: c.Tokens, Sent: tokens.Claude(c.Stub)}
-		if carried != nil {
+		if len(calls) == 0 && carried != nil {
 			for _, r := range carried.B.Results {
-				if step := carried.B.Session.Steps[r.Step]; sha256.Sum256([]byte(step.Out)) == c.Hash {
-					n.Call = step.ID
-				}
+				step := carried.B.Session.Steps[r.Step]
+				calls[sha256.Sum256([]byte(step.Out))] = step.ID
 			}
 		}
-		all = append(all, n)
+		all = append(all, Note{Time: c.At, Tool: c.Tool, ID: recovery.IDIn(c.Stub), Tokens: c.Tokens, Sent: tokens.Claude(c.Stub), Call: calls[c.Hash]})
 	}
 	return all
 }

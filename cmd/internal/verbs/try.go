@@ -76,6 +76,7 @@ func tryParts(ctx context.Context, p command.Process, paths []string) error {
 	for _, a := range advice {
 		initcmd.WriteAdvice(&out, a)
 	}
+	out.WriteString(initcmd.Estimated + "\n")
 	for i, e := range cuts[:min(tryExamples, len(cuts))] {
 		fmt.Fprintf(&out, "%s %s\n", []string{"Best cut:", "         "}[min(i, 1)], cleanLine(e.String(), exampleWidth))
 	}

@@ -62,7 +62,8 @@ func Latest(paths []string) ([]string, error) {
 	return list, nil
 }
 
-// Advise says what each part of this program would have saved in the latest sessions in paths, and what hooks would have cut.
+// Advise bills the latest sessions in paths: what each part of this program would have saved there, and the results that hooks would
+// have cut.
 func Advise(ctx context.Context, p command.Process, paths []string) ([]replay.Advice, []replay.Example, error) {
 	list, err := Latest(paths)
 	if err != nil {
@@ -87,8 +88,11 @@ func WriteAdvice(w io.Writer, a replay.Advice) {
 
 // figures names a part with what it would have saved.
 func figures(o replay.Offer) string {
-	return fmt.Sprintf("%-8s %+6.1f %% (%+.1f), %d lose", partName(o.Policy), o.Net, o.Misses2, o.Lost)
+	return fmt.Sprintf("%-8s %+6.1f %% (%+.1f), %d %s", partName(o.Policy), o.Net, o.Misses2, o.Lost, terminal.Plural(o.Lost, "loses", "lose"))
 }
+
+// Estimated is said wherever these figures are shown.
+const Estimated = "Clearing leaves out earlier thinking, too; what it would cost to think again is a guess, which no session shows."
 
 func titleOf(source string) string { return cmp.Or(agent.Named(source).Title, source, "Sessions") }
 

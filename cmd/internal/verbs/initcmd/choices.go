@@ -30,11 +30,14 @@ type choice struct {
 	sure   bool // Enter and --yes take it
 }
 
-// choicesIn lists what can be set up in each client; asWanted: flags say what. Where its user has recorded enough sessions these are the parts of the program
-// with what each would have saved there, best first.
+// choicesIn lists what can be set up in each client. Where its user has recorded enough sessions these are the parts of the program with
+// what each would have saved there, best first. asWanted says that flags choose: then it is one choice for each client.
 func choicesIn(ctx context.Context, p command.Process, list []found, asWanted bool) (all []choice) {
 	for _, c := range list {
-		offers := offersIn(ctx, p, c, asWanted)
+		var offers []replay.Offer
+		if !asWanted {
+			offers = offersIn(ctx, p, c)
+		}
 		for _, offer := range offers {
 			if do := turnOn(c.Client, offer.Policy); do != "" && offer.Net > 0 {
 				all = append(all, choice{client: c, part: offer.Policy, line: figures(offer), sure: sure(offer)})
@@ -48,11 +51,8 @@ func choicesIn(ctx context.Context, p command.Process, list []found, asWanted bo
 }
 
 // offersIn returns the parts of the program with what each would have saved in the user's sessions of a client; none if these are too
-// few to say, or a flag says what to set up.
-func offersIn(ctx context.Context, p command.Process, c found, asWanted bool) []replay.Offer {
-	if asWanted {
-		return nil
-	}
+// few to say.
+func offersIn(ctx context.Context, p command.Process, c found) []replay.Offer {
 	paths, err := setup.Home{Lookup: p.Lookup}.Transcripts(c.Client)
 	if err != nil || len(paths) == 0 {
 		return nil
@@ -101,7 +101,7 @@ func ask(p command.Process, all []choice, yes bool) (chosen []choice, err error)
 func writeChoices(w io.Writer, all []choice) {
 	said := "Found:"
 	if slices.ContainsFunc(all, func(c choice) bool { return c.part != "" }) {
-		said = "Found. Percent are what each part would have saved of the bill of your latest sessions, misses paid (in brackets: twice):"
+		said = "Found. Percent are what each part would have saved of the bill of your latest sessions, misses paid (in brackets: twice).\n" + Estimated
 	}
 	_, _ = fmt.Fprintln(w, said)
 	last := ""

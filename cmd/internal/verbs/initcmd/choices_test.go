@@ -25,7 +25,7 @@ func record(t *testing.T, home string, n int) {
 	var out bytes.Buffer
 	id, prompt := 0, 30000
 	line := func(v map[string]any) {
-		v["sessionId"], v["cwd"], v["version"] = fmt.Sprintf("s%02d", n), "/work/app", "2.1.300"
+		v["sessionId"], v["cwd"], v["version"] = fmt.Sprintf("s%02d", n), "/home/user/app", "2.1.300"
 		v["timestamp"] = begun.Add(time.Duration(id) * time.Second).Format(time.RFC3339)
 		text, err := json.Marshal(v)
 		require.NoError(t, err)
@@ -50,7 +50,7 @@ func record(t *testing.T, home string, n int) {
 	for i := range 60 {
 		call("Bash", fmt.Sprintf("ls part%d", i), strings.Repeat("a.go b.go c.go\n", 3))
 	}
-	write(t, filepath.Join(home, ".claude", "projects", "-work-app", fmt.Sprintf("s%02d.jsonl", n)), out.String())
+	write(t, filepath.Join(home, ".claude", "projects", "-home-user-app", fmt.Sprintf("s%02d.jsonl", n)), out.String())
 }
 
 // TestInitByWhatPays: with enough sessions of the user --yes sets up what would have paid in them, and with too few what works

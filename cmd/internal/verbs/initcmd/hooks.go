@@ -58,19 +58,22 @@ func (h home) hookPiece(file setup.File, c *agent.Client) piece {
 			return ours || c.Proxy != nil && h.startsProxy(command)
 		})
 	}
-	p.program = func(text []byte) string {
-		j, err := setup.ParseJSON(text)
-		if err != nil {
-			return ""
-		}
-		for _, c := range hookCommands(j, entries[0].Name) {
-			if program, _, ours := h.ownHook(c.command, client); ours {
-				return program
-			}
-		}
+	p.program = func(text []byte) string { return h.hookProgram(text, entries[0].Name, client) }
+	return p
+}
+
+// hookProgram returns the program that our hook starts at an event; "": there is none.
+func (h home) hookProgram(text []byte, event, client string) string {
+	j, err := setup.ParseJSON(text)
+	if err != nil {
 		return ""
 	}
-	return p
+	for _, c := range hookCommands(j, event) {
+		if program, _, ours := h.ownHook(c.command, client); ours {
+			return program
+		}
+	}
+	return ""
 }
 
 // hookCommand returns the command that a client runs after its tools.

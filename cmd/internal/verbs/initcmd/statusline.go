@@ -56,22 +56,20 @@ func (h home) statusPiece(file setup.File, c *agent.Client) piece {
 			return nil
 		})
 	}
-	p.present = func(text []byte) bool {
-		j, err := setup.ParseJSON(text)
-		if err != nil {
-			return false
+	read := func(text []byte) (now string, ours bool) {
+		if j, err := setup.ParseJSON(text); err == nil {
+			now, _ = j.Get(command...).(string)
+			_, ours = h.ownStatus(now)
 		}
-		now, _ := j.Get(command...).(string)
-		_, ours := h.ownStatus(now)
+		return now, ours
+	}
+	p.present = func(text []byte) bool {
+		_, ours := read(text)
 		return ours
 	}
 	p.foreign = func(text []byte) []string {
-		j, err := setup.ParseJSON(text)
-		if err != nil {
-			return nil
-		}
-		now, _ := j.Get(command...).(string)
-		if _, ours := h.ownStatus(now); ours || !h.mentions(now) {
+		now, ours := read(text)
+		if ours || !h.mentions(now) {
 			return nil
 		}
 		return []string{strings.Join(at, ".") + ": " + now}
