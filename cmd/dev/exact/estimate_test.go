@@ -136,7 +136,7 @@ func TestEstimatesOfToolOutput(t *testing.T) {
 		estimate      func(string) int
 		each, scripts float64
 	}{
-		"quick": {tokens.Estimate, .25, .20},
+		"quick": {tokens.Estimate, .30, .20},
 		"well":  {tokens.EstimateWell, .17, .20},
 	} {
 		var counted, estimated int

@@ -1,5 +1,5 @@
-// Command pictures draws the picture of a window for the README and docs/CONTEXT.md: a session is played with PROGRAM, whose hooks cut what its tools return, and
-// PROGRAM's page shows it in a real Chromium.
+// Command pictures draws the README's picture, and that of a window for the README and docs/CONTEXT.md: a session is played with
+// PROGRAM, whose hooks cut what its tools return, and PROGRAM's page shows it in a real Chromium.
 //
 //	make pictures
 package main
@@ -35,6 +35,9 @@ func run(out, program string) error {
 	if err != nil {
 		return err
 	}
+	if err := drawReadme(program, out); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "pictures-")
 	if err != nil {
 		return err
@@ -61,7 +64,7 @@ func run(out, program string) error {
 	if _, err := b.Open("file://" + l.File); err != nil {
 		return err
 	}
-	return draw(b, out)
+	return take(b, out)
 }
 
 // shots are the parts of the page that are drawn: each after a step of JavaScript that selects something, and one that makes the
@@ -72,7 +75,7 @@ var shots = []struct{ file, step, ready, then, part string }{
 		`document.querySelector('.restore').remove(), document.querySelector('#lines').scrollTop = 20 * 174`, "#event"},
 }
 
-func draw(b *chromium.Browser, out string) error {
+func take(b *chromium.Browser, out string) error {
 	if err := wait(b, `document.querySelectorAll('#sessions .row').length === 1 && !document.querySelector('#sessions').textContent.includes('reading')`); err != nil {
 		return err
 	}

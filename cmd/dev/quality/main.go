@@ -27,8 +27,6 @@ func run(args []string, stdout io.Writer) error {
 	fs := flag.NewFlagSet("quality", flag.ContinueOnError)
 	data := fs.String("data", os.Getenv("PRUNEBENCH"), "directory of the benchmark")
 	out := fs.String("o", "", "file to write instead of the standard output, e.g. docs/evidence/QUALITY.md")
-	older := fs.String("older", "", "an older build of mcp-pruner: compare -newer with it, and measure nothing else")
-	newer := fs.String("newer", "bin/mcp-pruner", "the build to compare with -older")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -40,11 +38,7 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	var page bytes.Buffer
-	if *older == "" {
-		report(&page, cases, time.Now().UTC().Format(time.DateOnly))
-	} else if err := comparePrograms(&page, cases, *older, *newer); err != nil {
-		return err
-	}
+	report(&page, cases, time.Now().UTC().Format(time.DateOnly))
 	if *out == "" {
 		_, err = page.WriteTo(stdout)
 		return err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -104,27 +103,4 @@ func TestStrangersAskAboutOtherRepositories(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{"a qb", "b qa", "b qc", "a qb"}, asked(cases[:3], false))
 	require.ElementsMatch(t, []string{"a qb", "b qa", "b qc", "a qb", "a qb", "b qa", "b qc"}, asked(cases, true), "what is asked of both is about neither")
-}
-
-// TestShown: equal lines are distinguished by the markers between them, in the present and the former form. The header
-// and notes are not counted as lines of the text.
-func TestShown(t *testing.T) {
-	c := benchCase{Text: "a\n}\nb\n}\nc\n}"}
-	c.measure()
-	require.Equal(t, []int{3, 4, 6}, c.shown("[pruned: 3 of 6 lines]\n... 1-2\nb\n}\n... 5\n}"))
-	require.Equal(t, []int{3, 4}, c.shown("⟦PRUNÉ: prune_id=prn_1 lignes 1-2 (2) raison=hors focus⟧\nb\n}\n⟦PRUNÉ: prune_id=prn_1 lignes 5-6 (2) raison=hors focus⟧"))
-	require.Equal(t, []int{1, 2, 3, 4, 5, 6}, c.shown(c.Text+"\n[not pruned: short]"))
-}
-
-// TestComparePrograms compares a build with itself, which must show no difference.
-func TestComparePrograms(t *testing.T) {
-	build := filepath.Join(t.TempDir(), "mcp-pruner")
-	out, err := exec.Command("go", "build", "-o", build, "github.com/mcp-pruner/mcp-pruner/cmd/mcp-pruner").CombinedOutput()
-	require.NoError(t, err, string(out))
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.jsonl"), []byte(twoCases), 0o600))
-	var page bytes.Buffer
-	require.NoError(t, run([]string{"-data", dir, "-older", build, "-newer", build}, &page))
-	require.Regexp(t, `(?m)^\| all \|( [\d.]+ → [\d.]+ \(\+0\.0\) \|){4} 100\.0 → 100\.0 \(\+0\.0\) \| [\d.]+ → [\d.]+ \(\+0\.0\) \|$`, page.String())
-	require.ErrorContains(t, run([]string{"-data", dir, "-older", "/no/such/program"}, nil), "/no/such/program")
 }

@@ -125,6 +125,8 @@ build fail?", half of the questions about logs) is about none of them: the first
 
 func recallOf(s score) float64 { return s.recall }
 
+func paidOf(s score) float64 { return s.paid }
+
 func wholeOf(s score) float64 { return s.whole }
 
 // choose returns one figure of each case for which pick is true.

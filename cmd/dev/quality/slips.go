@@ -107,3 +107,9 @@ the same questions as they were asked.
 }
 
 func shareOf(s score) float64 { return s.share }
+
+// writeChange writes a table cell with the older mean, the newer one and their difference, in per cent.
+func writeChange(w io.Writer, cases []benchCase, task string, older, newer table, of func(score) float64) {
+	a, b := older.interval(cases, task, of).mean, newer.interval(cases, task, of).mean
+	fmt.Fprintf(w, " %.1f → %.1f (%+.1f) |", 100*a, 100*b, 100*(b-a))
+}

@@ -29,7 +29,7 @@ func TestThePictureOfTheReadme(t *testing.T) {
 	picture, err := os.ReadFile("../../../docs/pictures/before-after.svg")
 	require.NoError(t, err)
 	requireXML(t, picture)
-	assert.True(t, strings.Contains(string(picture), style), "make picture")
+	assert.True(t, strings.Contains(string(picture), style), "make pictures")
 	assert.Contains(t, string(picture), "What the agent reads: 13 lines")
 }
 

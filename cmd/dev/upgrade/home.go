@@ -8,13 +8,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -29,7 +33,7 @@ const namespace = `mount -t tmpfs tmpfs /home && mkdir -p ` + home + ` && hostna
 
 // keepState writes the home folder that a program leaves, and what the program says about it, into a folder.
 func keepState(program, folder string) error {
-	dir, err := os.MkdirTemp("", "wire")
+	dir, err := os.MkdirTemp("", "upgrade")
 	if err != nil {
 		return err
 	}
@@ -38,12 +42,12 @@ func keepState(program, folder string) error {
 	if err != nil {
 		return err
 	}
-	for from, to := range map[string]string{program: "mcp-pruner", own: "wire"} { // their own folders may be hidden
+	for from, to := range map[string]string{program: "mcp-pruner", own: "upgrade"} { // their own folders may be hidden
 		if err := copyFile(from, filepath.Join(dir, to), 0o700); err != nil {
 			return err
 		}
 	}
-	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "--uts", "sh", "-c", namespace, "sh", filepath.Join(dir, "wire"), "-inside", dir)
+	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "--uts", "sh", "-c", namespace, "sh", filepath.Join(dir, "upgrade"), "-inside", dir)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return err
@@ -270,7 +274,7 @@ var configurations = []string{
 func (h *house) say(file string) error {
 	var archive txtar.Archive
 	archive.Comment = []byte("What the program said about the folder in home.tar.gz when it had made it: command lines, exit status and standard output.\n" +
-		"`wire -state` writes both. The test of cmd/mcp-pruner runs the lines again, with the program of today.\n")
+		"`upgrade` writes both. The test of cmd/mcp-pruner runs the lines again, with the program of today.\n")
 	for _, line := range h.lines() {
 		stdin, args := "", strings.Fields(line)
 		if strings.HasPrefix(line, "{") {
@@ -329,12 +333,17 @@ func (h *house) lines() (all []string) {
 	return all
 }
 
-// proxy sends a conversation until results are cleared.
+// proxy sends a conversation until results are cleared. What the model's API gets names their ids.
 func (h *house) proxy() error {
-	u := newUpstream()
-	defer u.Close()
-	s := stand{dir: home, upstream: u}
-	cmd := exec.Command(h.program, "proxy", "--policy", "both", "--upstream", u.URL)
+	received := make(chan []byte, 1)
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // of a part no id is found
+		received <- body
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"id":"m","usage":{"input_tokens":900,"cache_read_input_tokens":100,"output_tokens":20},"content":[{"type":"text","text":"done"}]}`)
+	}))
+	defer api.Close()
+	cmd := exec.Command(h.program, "proxy", "--policy", "both", "--upstream", api.URL)
 	cmd.Dir, cmd.Env = filepath.Join(home, "shop"), environment()
 	address, end, err := running.Proxy(cmd, patience)
 	if err != nil {
@@ -350,15 +359,34 @@ func (h *house) proxy() error {
 		messages = append(messages, object{"role": "assistant", "content": []any{object{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": fmt.Sprintf("journal %d", i)}}}},
 			object{"role": "user", "content": []any{object{"type": "tool_result", "tool_use_id": id, "content": fmt.Sprintf("part %d\n%s", i, text)}}})
 		body := encode(object{"model": "claude", "max_tokens": 100, "messages": messages})
-		request, err := http.NewRequest(http.MethodPost, address+"/v1/messages", strings.NewReader(body))
+		answer, err := http.Post(address+"/v1/messages", "application/json", strings.NewReader(body))
 		if err != nil {
 			return err
 		}
-		got, err := s.send(request)
-		if err != nil {
+		if err := answer.Body.Close(); err != nil {
 			return err
 		}
-		h.ids = found(h.ids, got)
+		if answer.StatusCode != http.StatusOK {
+			return fmt.Errorf("the proxy answered %s", answer.Status)
+		}
+		h.ids = found(h.ids, string(<-received))
 	}
 	return end()
+}
+
+// patience is the longest wait for the proxy's end.
+const patience = 90 * time.Second
+
+// anOriginal matches the ids of originals.
+var anOriginal = regexp.MustCompile(`\bprn_[0-9a-f]{8,}\b`)
+
+// object is a JSON object.
+type object = map[string]any
+
+func encode(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // maps, slices and strings only
+	}
+	return string(b)
 }

@@ -1,12 +1,8 @@
-// Command picture draws the README's picture: a log, and what Claude Code's model reads of it once PROGRAM's hook has cut it.
-//
-//	make picture
 package main
 
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,26 +10,14 @@ import (
 	"strings"
 )
 
-func main() {
-	out := flag.String("o", "docs/pictures/before-after.svg", "where the picture goes")
-	flag.Parse()
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "picture: want PROGRAM")
-		os.Exit(2)
-	}
-	if err := run(*out, flag.Arg(0)); err != nil {
-		fmt.Fprintln(os.Stderr, "picture:", err)
-		os.Exit(1)
-	}
-}
-
-func run(out, program string) error {
+// drawReadme draws the README's picture: a log, and what Claude Code's model reads of it once the program's hook has cut it.
+func drawReadme(program, out string) error {
 	log := serviceLog()
 	read, err := hooked(program, log)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(out, draw(log, read), 0o644)
+	return os.WriteFile(filepath.Join(out, "before-after.svg"), draw(log, read), 0o644)
 }
 
 const (
@@ -59,10 +43,6 @@ func serviceLog() []string {
 
 // hooked returns the lines that the model reads of a command's output after the hook.
 func hooked(program string, output []string) ([]string, error) {
-	program, err := filepath.Abs(program)
-	if err != nil {
-		return nil, err
-	}
 	home, err := os.MkdirTemp("", "picture-")
 	if err != nil {
 		return nil, err
