@@ -14,7 +14,7 @@ func TestStated(t *testing.T) {
 	page.Says("before it %s tokens of system prompt", "modelledSystem", sessions.ModelledSystem)
 	page.Says("cache write %s, cache read", "CacheWrite", sessions.DefaultPrices.CacheWrite)
 	page.Says("cache read %s, output", "CacheRead", sessions.DefaultPrices.CacheRead)
-	page.Says("output %s (`--prices`", "Output", sessions.DefaultPrices.Output)
+	page.Says("cache read 0.1, output %s.", "Output", sessions.DefaultPrices.Output)
 	page.Says("bash and grep of %s tokens and more", "limitFrom", limitFrom)
 	page.Says("(our MCP tools only): %s tokens and the question", "askTokens", askTokens)
 	page.Says("(MCP only): %s tokens in every prompt", "definitionTokens", definitionTokens)
@@ -25,7 +25,4 @@ func TestStated(t *testing.T) {
 	page.Says("session loses when its net is below %s %", "losing", losing)
 	page = stated.On(t, "docs/evidence/BILL.md")
 	page.Says("sessions whose net is below %s % of", "losing", losing)
-	page.Says("Its weight is %s for call i", "CacheWrite", sessions.DefaultPrices.CacheWrite)
-	page.Says("until the next compaction %s, or", "CacheRead", sessions.DefaultPrices.CacheRead)
-	page.Says("compaction 0.1, or %s where the cache", "CacheWrite", sessions.DefaultPrices.CacheWrite)
 }

@@ -8,8 +8,8 @@ import (
 
 // TestStatedOfPlanner ties the planner's numbers to their constants.
 func TestStatedOfPlanner(t *testing.T) {
-	page := stated.On(t, "docs/GC.md")
 	p := DefaultPolicy()
+	page := stated.On(t, "docs/GC.md")
 	page.Says("frees at least %s tokens and", "MinFreed", p.MinFreed)
 	page.Says("tokens and %s % of the prompt", "MinFreedOf", p.MinFreedOf*100)
 	page.Says("pays within %s calls", "MaxPay", p.MaxPay)
@@ -22,7 +22,6 @@ func TestStatedOfPlanner(t *testing.T) {
 	page.Says("was part of %s calls", "MinCalls", p.MinCalls)
 	page.Says("for %s calls after it was edited", "EditedFor", p.EditedFor)
 	page.Says("stays for %s calls", "AgainFor", p.AgainFor)
-	page.Says("of %s tokens and more that a call wrote", "MinWritten", MinWritten)
 	page.Says("clears above %s tokens", "FixedRule.Above", BestFixedRule().Above)
 	page.Says("keeps the last %s results, and frees", "FixedRule.Keep", BestFixedRule().Keep)
 	page.Says("frees at least %s. Anthropic", "FixedRule.Free", BestFixedRule().Free)

@@ -75,6 +75,11 @@ func (p Page) fault(sentence, name string, want float64) string {
 	return ""
 }
 
+// flexible returns the pattern of a text in which a line may end between any two words.
+func flexible(text string) string {
+	return strings.ReplaceAll(regexp.QuoteMeta(strings.Join(strings.Fields(text), " ")), " ", `\s+`)
+}
+
 // amount returns a value as a number, a time in nanoseconds.
 func amount(value any) float64 {
 	switch v := value.(type) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest/stated"
 )
 
@@ -16,7 +17,7 @@ func TestStated(t *testing.T) {
 	page.Says("took longer than %s s |", "bodyWithin", bodyWithin/time.Second)
 	page = stated.On(t, "docs/HTTP.md")
 	page.Says("counts these, every %s s at most", "strangersEvery", strangersEvery/time.Second)
-	page.Says("headers above %s KiB", "maxHeaderBytes", maxHeaderBytes>>10)
+	page.Says("headers above %s KiB", "maxHeaderBytes", web.MaxHeaderBytes>>10)
 	page = stated.On(t, "docs/AUDIT.md")
 	page.Says("idle for %s minutes", "maxIdle", maxIdle/time.Minute)
 	page = stated.On(t, "docs/TEAMS.md")

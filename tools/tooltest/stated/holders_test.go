@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// A holder is what holds numbers of a page: a sentence of a file *stated_test.go, or an entry of testdata/numbers.txt.
+// A holder is what holds numbers of a page: a sentence of testdata/constants.txt or of a file *stated_test.go, or an entry of
+// testdata/numbers.txt.
 type holder struct {
 	page string
 	// text is a sentence with %s for the number, or a phrase of the page; a phrase with a sum is the beginning of a block.
@@ -28,8 +29,15 @@ type holder struct {
 	sentence bool
 }
 
-// sentences returns what the *stated_test.go files below the folder say.
+// sentences returns what constants.txt and the *stated_test.go files below the folder say.
 func sentences(top string) (all []holder, err error) {
+	constants, err := readConstants()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range constants {
+		all = append(all, holder{page: s.page, text: s.sentence, by: s.pkg + " " + s.expression, sentence: true})
+	}
 	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(d.Name(), "stated_test.go") {
 			return err
@@ -160,11 +168,6 @@ func (h holder) block(text string) span {
 		to = at[1] + e[0]
 	}
 	return span{at[0], to}
-}
-
-// flexible returns the pattern of a text in which a line may end between any two words.
-func flexible(text string) string {
-	return strings.ReplaceAll(regexp.QuoteMeta(strings.Join(strings.Fields(text), " ")), " ", `\s+`)
 }
 
 func within(numbers []span, part span) (held []span) {
