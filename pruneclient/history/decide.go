@@ -15,7 +15,14 @@ const (
 	MinTokens   = 800             // smaller results are not worth a header and a possible second call
 	NarrowLines = session.Bounded // a read of so few lines of its own choice is what the agent wants
 	editMemory  = 10              // turns for which an edited file counts as being worked on
+	earlyCalls  = 10              // calls of the model from which on the text of files is left to clearing
 )
+
+// LeftToClearing reports whether a result stays whole until it is cleared, in a session whose model was called so many times; 0: nothing
+// is cleared there. Lines of files are needed again most often, and in a long prompt a miss costs more than a cut saves until then.
+func (c ToolCall) LeftToClearing(calls int) bool {
+	return calls >= earlyCalls && (c.Kind == Read || c.Prints())
+}
 
 // Decision says whether a result may be pruned and, if not, the reason for a log.
 type Decision struct {

@@ -70,6 +70,19 @@ func TestDecide(t *testing.T) {
 	require.Equal(t, Decision{Prune: true, Careful: true, Why: "named to be changed"}, m.Decide(read, 5000, nil))
 }
 
+func TestWhatIsLeftToClearing(t *testing.T) {
+	calls := map[string]ToolCall{
+		"read": ParseCall("Read", map[string]any{"file_path": "a.go"}), "cat": ParseCall("Bash", map[string]any{"command": "cat a.go b.go"}),
+		"log": ParseCall("Bash", map[string]any{"command": "go test ./..."}), "matches": ParseCall("Grep", map[string]any{"pattern": "x"}),
+		"other": ParseCall("mcp__ci__log", nil),
+	}
+	for name, file := range map[string]bool{"read": true, "cat": true, "log": false, "matches": false, "other": false} {
+		for count, late := range map[int]bool{0: false, 1: false, earlyCalls - 1: false, earlyCalls: true, 500: true} {
+			require.Equal(t, file && late, calls[name].LeftToClearing(count), "%s after %d calls", name, count)
+		}
+	}
+}
+
 // TestResultsOfOtherToolsStayWhole checks that the results of other servers' tools are pruned only if the user names
 // them, and that this program's own server is not pruned once more, whatever is named.
 func TestResultsOfOtherToolsStayWhole(t *testing.T) {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -135,12 +136,15 @@ func (l *Log) Reach(c ToolCall) Reach {
 	if l.reach != nil {
 		return *l.reach
 	}
-	return ReachBy(append(slices.Clone(l.tools), c.Tool), ReadTool)
+	all := Log{tools: slices.Clone(l.tools)}
+	all.Ran(c.Tool, c.args)
+	return ReachBy(all.tools, ReadTool)
 }
 
-// Ran records that a tool ran. One that failed may not exist, or may not be allowed.
-func (l *Log) Ran(tool string) {
-	if !slices.Contains(l.tools, tool) {
+// Ran records that a tool ran. One that failed may not exist, or may not be allowed. args are nil if they are not known; without any in which
+// a shell is given a command the tool is none, whatever its name is.
+func (l *Log) Ran(tool string, args map[string]any) {
+	if Takes(tool, slices.Collect(maps.Keys(args))) && !slices.Contains(l.tools, tool) {
 		l.tools = append(l.tools, tool)
 	}
 }

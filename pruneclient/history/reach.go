@@ -31,6 +31,21 @@ func ReachBy(tools []string, ours ...string) (r Reach) {
 	return r
 }
 
+// Takes reports whether a tool whose name is that of one which leads back has the parameter for it: a tool of somebody else may have
+// such a name, too. parameters is nil if they are not known.
+func Takes(tool string, parameters []string) bool {
+	var needs []string
+	if runsCommands(tool) {
+		needs = commandArguments
+	}
+	for own, argument := range idArguments {
+		if isOwn(tool, own) {
+			needs = []string{argument}
+		}
+	}
+	return needs == nil || parameters == nil || slices.ContainsFunc(needs, func(name string) bool { return slices.Contains(parameters, name) })
+}
+
 // runsCommands reports whether a tool runs commands. A tool of another server could run them anywhere.
 func runsCommands(tool string) bool {
 	name := strings.ToLower(tool)

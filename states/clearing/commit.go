@@ -18,18 +18,21 @@ import (
 )
 
 // commit stores the originals, runs the request machine for the results and stores the replacements. Only
-// after that are they applied. Thinking that is left out needs none of that but to be stored.
+// after that are they applied. Thinking that is left out has a segment without a text, and leads to no original.
 func (w *walk) commit(ctx context.Context, client string, changes []change, free bool) error {
+	if err := w.keep(ctx, client, changes); err != nil {
+		if errors.Is(err, errLater) {
+			return w.stay(ctx)
+		}
+		return err
+	}
 	var list []contextgc.Clearing
 	changes = slices.DeleteFunc(changes, func(ch change) bool {
 		if ch.result.Thought {
-			list = append(list, contextgc.Clearing{Item: ch.result.Key, Stub: leftOut, Free: free})
+			list = append(list, contextgc.Clearing{Item: ch.result.Key, Segment: ch.segment, Stub: leftOut, Tokens: tokens.OfJSON(ch.result.Bytes), Free: free})
 		}
 		return ch.result.Thought
 	})
-	if err := w.keep(ctx, client, changes); err != nil {
-		return err
-	}
 	unused, err := w.claim(ctx, changes)
 	defer func() {
 		for id := range unused {
@@ -100,26 +103,26 @@ func (w *walk) stay(ctx context.Context) error {
 	return nil
 }
 
-// run runs the request machine for results that are to be replaced. It returns the texts of those that were replaced, by
-// index.
+// run runs the request machine for the results that are to be replaced. It returns the texts in their places, by index.
 func (w *walk) run(ctx context.Context, client string, changes []change) (map[int]string, error) {
-	texts := make(map[int]string, len(changes))
+	if len(changes) == 0 || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	m := w.Machine
-	m.Client, m.Session = client, w.Runs.Session(w.Conversation.Session, client)
-	back := w.wayBack(client)
-	for _, ch := range changes {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		shown := existing.Decided{Call: w.calls[ch.result.Index], Args: ch.result.Use.Args, Text: w.Text(ch.result), ID: ch.id, Segment: ch.segment,
+	m.Client, m.Session = client, w.Runs.Session(ctx, w.Conversation.Session, client)
+	back, size := w.wayBack(client), len(w.Body)
+	texts, list := make(map[int]string, len(changes)), make([]existing.Decided, len(changes))
+	for i, ch := range changes {
+		list[i] = existing.Decided{Call: w.calls[ch.result.Index], Args: ch.result.Use.Args, Text: w.Text(ch.result), ID: ch.id, Segment: ch.segment,
 			Shown: ch.write(existing.WayOf(back, ch.id)), Why: ch.why}
-		size := func(text string) int { return w.SizeWith(ch.result, text) } // the bytes of the request that carries it
-		if text, ok := m.Replace(ctx, shown, size); ok {
-			texts[ch.result.Index] = text
-		}
+		texts[ch.result.Index] = list[i].Shown
+		size += w.SizeWith(ch.result, list[i].Shown) - len(w.Body) // the bytes of the request that carries it
+	}
+	if !m.Replace(ctx, list, size) {
+		return nil, ctx.Err()
 	}
 	if w.SyncLog != nil {
-		w.SyncLog() // once for all: none of these tools runs now, and what may not overtake the log is the request
+		w.SyncLog() // none of these tools runs now, and what may not overtake the log is the request
 	}
 	return texts, nil
 }
@@ -155,8 +158,7 @@ func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool
 		if changes[i].id = w.recovered(ctx, ch.result); changes[i].id != "" {
 			continue
 		}
-		first := ledger.Result(w.calls[ch.result.Index], text).FirstLine
-		entries, of = append(entries, recovery.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, first)), append(of, i)
+		entries, of = append(entries, w.entry(ch.result, project)), append(of, i)
 	}
 	claimed, err := w.Index.Claim(ctx, entries...)
 	ids = make(map[string]bool, len(claimed))
@@ -164,6 +166,28 @@ func (w *walk) claim(ctx context.Context, changes []change) (ids map[string]bool
 		changes[of[n]].id, ids[id] = id, true
 	}
 	return ids, err
+}
+
+func (w *walk) entry(r *wire.Result, project string) recovery.Entry {
+	text := w.Text(r)
+	return recovery.NewEntry(sha256.Sum256([]byte(text)), w.Store.Name(), project, ledger.Result(w.calls[r.Index], text).FirstLine)
+}
+
+// restore takes the id in the stub of a cleared result, and writes it anew if the index of this machine has lost it. An id that a hook gave
+// leads to no ledger. Each id is looked up once in the life of a process, and the first one of a request each time: if that is lost, all may be.
+func (w *walk) restore(r *wire.Result, d *decision) {
+	id := recovery.IDIn(d.text)
+	w.ids[id] = true
+	index, local := w.Index.(Files)
+	if !local || id == "" || w.indexed && d.indexed.Load() {
+		return
+	}
+	if _, err := index.Index.Find(id); err == nil {
+		w.indexed = true
+		d.indexed.Store(true)
+	} else if id != existing.CutID(w.Text(r)) {
+		_ = index.Put(id, w.entry(r, recovery.ProjectOf(folderOf(w.Conversation))))
+	}
 }
 
 // cutBefore returns the id in the header of a text that a hook seems to have cut, and its entry, if the agent may read the original;
@@ -198,18 +222,29 @@ func (w *walk) recovered(ctx context.Context, r *wire.Result) string {
 	return ""
 }
 
-// keep stores the originals and records the ids of their segments in changes.
+// errLater says that a request cannot wait until all originals are stored.
+var errLater = errors.New("the rest of the originals is stored after the request")
+
+// keep stores the originals and records the ids of their segments in changes. What would take more than a quarter of the time that the
+// request has is left to Flush: a later request decides.
 func (w *walk) keep(ctx context.Context, client string, changes []change) error {
 	entries := make([]contextgc.Entry, len(changes))
 	for i, ch := range changes {
 		entries[i] = Entry(w.Conversation, ch.result, client)
 	}
-	ids, err := w.Store.Put(ctx, entries...)
-	if err != nil {
-		return err
-	}
-	for i := range changes {
-		changes[i].segment = ids[i]
+	for began, done := time.Now(), 0; done < len(entries); {
+		if end, bounded := ctx.Deadline(); bounded && done > 0 && time.Since(began) > time.Until(end)/3 {
+			w.leave(entries[done:])
+			return errLater
+		}
+		ids, err := w.Store.Put(ctx, entries[done:min(done+putAtOnce, len(entries))]...)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			changes[done].segment = id
+			done++
+		}
 	}
 	return nil
 }
@@ -228,16 +263,22 @@ func folderOf(c *wire.Conversation) string {
 
 // Entry returns a result in the form of the ledger.
 func Entry(c *wire.Conversation, r *wire.Result, client string) contextgc.Entry {
-	k, text := r.Key, c.Text(r)
-	call := callOf(r)
-	e := contextgc.Entry{Text: text, Key: k[:], Segment: ledger.Result(call, text)}
-	if r.Arguments {
-		e.Type, e.Path = contextgc.Code, call.File
+	k := r.Key
+	e := contextgc.Entry{Key: k[:]}
+	if r.Thought {
+		e.Tool, e.Tokens = "thinking", tokens.OfJSON(r.Bytes)
+	} else {
+		e.Text = c.Text(r)
+		call := callOf(r)
+		e.Segment = ledger.Result(call, e.Text)
+		e.Tokens = tokens.Claude(e.Text)
+		if r.Arguments {
+			e.Type, e.Path = contextgc.Code, call.File
+		} else {
+			e.Called = contextgc.CallKey(c.Session, r.ID)
+		}
 	}
-	if !r.Arguments {
-		e.Called = contextgc.CallKey(c.Session, r.ID)
-	}
-	e.Subject, e.Project, e.Session, e.Tokens = c.Owner, contextgc.CleanID(client), c.Session, tokens.Claude(text)
+	e.Subject, e.Project, e.Session = c.Owner, contextgc.CleanID(client), c.Session
 	if folder := folderOf(c); folder != "" {
 		e.Project = contextgc.ProjectOf(folder)
 	}

@@ -50,14 +50,16 @@ type Engine struct {
 	stored   int64                 // how many decisions up to it the store had
 	since    int                   // how many this process has stored since then
 	pinned   map[[32]byte]bool
-	looked   time.Time // time of the latest check of the store for other processes' decisions
+	looked   time.Time         // time of the latest check of the store for other processes' decisions
+	later    []contextgc.Entry // originals that no request waits for
 }
 
 // decision is the text that replaces a result.
 type decision struct {
-	text   string
-	tokens int
-	free   bool
+	text    string
+	tokens  int
+	free    bool
+	indexed *atomic.Bool // this process has found its id in the index
 }
 
 // change is a planned replacement of a result.
@@ -166,4 +168,4 @@ func (e *Engine) reload(ctx context.Context) error {
 const stayWithin = 250 * time.Millisecond
 
 // leftOut is what a decision to leave out thinking has in place of a stub. Nothing stands in its place.
-const leftOut = "[thinking left out]"
+const leftOut = "[cleared thinking]"

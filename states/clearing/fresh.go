@@ -29,7 +29,7 @@ func (w *walk) prune(ctx context.Context) {
 
 // refers reports whether a result is such an answer. It is never cleared: what may stand in its place is the text of another result.
 func (w *walk) refers(r *wire.Result) bool {
-	return !r.Arguments && w.calls[r.Index].Unchanged(w.Text(r))
+	return !r.Arguments && w.calls[r.Index].Kind == history.Read && w.measured(r).refers
 }
 
 // whole returns the lines that stand in place of such an answer if the earlier result was replaced, with the id of that result's
@@ -81,13 +81,13 @@ func (w *walk) cut(ctx context.Context, r *wire.Result) func(way string) string 
 	if !w.Prunes || r.Fixed || w.bound(r) || r.Bytes < history.MinTokens { // a token has at least one byte
 		return nil
 	}
-	if w.cutByHook(r) {
-		return nil
-	}
 	if id, _ := w.cutBefore(ctx, w.Text(r)); existing.IsCut(w.Text(r)) && (existing.CutID(w.Text(r)) == "" || id != "") {
 		return nil
 	}
 	call := w.calls[r.Index]
+	if w.cutByHook(r) || w.Clears && call.LeftToClearing(r.Turn) {
+		return nil
+	}
 	body := existing.ResultBody(call, w.Text(r))
 	if _, printed := w.Printed.Find(body.Code()); printed {
 		return nil

@@ -2,9 +2,12 @@ package clearing
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"sync/atomic"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
@@ -112,12 +115,53 @@ func (e *Engine) remember(heads map[wire.Key]wire.Key) {
 // maxHeads bounds the marks held in memory; the others are in the store.
 const maxHeads = 200_000
 
-// Flush stores what remains of the requests that have been answered. Those that wait for another one find theirs stored.
+// Flush stores what is left to store of the requests that have been answered. One call at a time does it; a call that waited finds nothing
+// left. It returns an error, too, if the index cannot be written.
 func (e *Engine) Flush(ctx context.Context) error {
 	e.flushing.Lock()
 	defer e.flushing.Unlock()
 	_, err := e.flush(ctx)
-	return err
+	if index, local := e.Index.(Files); local {
+		id, claimed := index.Index.Claim(recovery.Entry{})
+		if err = errors.Join(err, claimed); claimed == nil {
+			index.Index.Release(id)
+		}
+	}
+	return errors.Join(err, e.putRest(ctx))
+}
+
+// putAtOnce is how many originals are stored in one transaction, for which others wait, and maxLater how many bytes of them wait for
+// Flush, besides those of one request.
+const (
+	putAtOnce = 100
+	maxLater  = 64 << 20
+)
+
+// leave leaves entries to Flush, unless too many wait already: a later request then finds them again.
+func (e *Engine) leave(entries []contextgc.Entry) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	size := 0
+	for _, one := range e.later {
+		size += len(one.Text)
+	}
+	if size < maxLater {
+		e.later = append(e.later, entries...)
+	}
+}
+
+// putRest stores the entries that were left.
+func (e *Engine) putRest(ctx context.Context) error {
+	e.mu.Lock()
+	rest := e.later
+	e.later = nil
+	e.mu.Unlock()
+	for batch := range slices.Chunk(rest, putAtOnce) {
+		if _, err := e.Store.Put(ctx, batch...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // flush stores what remember recorded. Of marks that another process has stored since, its meaning holds: this process gives way,
@@ -172,7 +216,7 @@ func (e *Engine) learn(list []contextgc.Clearing) {
 			g = &group{parent: c.Parent, items: make(map[wire.Key]decision)}
 			mine[c.Since] = g
 		}
-		d := decision{c.Stub, tokens.Claude(c.Stub), c.Free}
+		d := decision{c.Stub, tokens.Claude(c.Stub), c.Free, new(atomic.Bool)}
 		if c.Stub == leftOut {
 			d.tokens = 0
 		}

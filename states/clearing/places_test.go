@@ -75,3 +75,34 @@ func TestStartReadsNoDecisions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, [][32]byte{{3}, {1}}, store.read, "only the part of the chain that is missing")
 }
+
+// slowLedger stores originals however late it is.
+type slowLedger struct {
+	contextgc.Ledger
+	stored []int
+}
+
+func (s *slowLedger) Put(_ context.Context, entries ...contextgc.Entry) (ids []string, err error) {
+	s.stored = append(s.stored, len(entries))
+	return make([]string, len(entries)), nil
+}
+
+// A request that has no time left stores some of its originals, and leaves the rest to Flush.
+func TestWhatARequestCannotWaitForIsStoredAfterIt(t *testing.T) {
+	store := &slowLedger{}
+	e := &Engine{Store: store, Now: time.Now}
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	for _, n := range []int{putAtOnce, 3*putAtOnce + 1} {
+		changes := make([]change, n)
+		for i := range changes {
+			changes[i].result = &wire.Result{Thought: true}
+		}
+		err := (&walk{Engine: e, Conversation: &wire.Conversation{}}).keep(late, "", changes)
+		assert.Equal(t, n > putAtOnce, errors.Is(err, errLater))
+	}
+	require.NoError(t, e.Flush(t.Context()))
+	assert.Equal(t, []int{100, 100, 100, 100, 1}, store.stored)
+	require.NoError(t, e.Flush(t.Context()))
+	assert.Len(t, store.stored, 5)
+}

@@ -13,6 +13,7 @@ type talk struct {
 	account contextgc.ClearingAccount // of what the client compacted before
 	binds   bool                      // thinking is bound to what stands before it
 	marks   bool                      // requests carry a mark of ours
+	tool    bool                      // a gateway adds its tool with the first stub
 	cached  int                       // tokens of the last prompt, counted without clearing, that the cache still has
 }
 
@@ -86,7 +87,7 @@ func (t turn) whole() int {
 // the same changes at every replica.
 func plan(t talk, policy contextgc.Policy, decides bool) (c changes) {
 	s := contextgc.NewPlanner(policy)
-	s.Bound, s.Marks = t.binds, t.marks
+	s.Bound, s.Marks, s.Tool = t.binds, t.marks, t.tool
 	s.Continue(t.account)
 	s.Base(t.base)
 	for i, now := range t.turns {

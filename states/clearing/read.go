@@ -34,19 +34,20 @@ type walk struct {
 	cold    int              // tokens of the prompt that the cache has, if decide has found less than all that was sent; -1: it has not
 	Policy  contextgc.Policy // at the prices of the model and of the lifetime that the client asks for
 	model   tokens.Model
-	stuck   int                   // tokens of results that nothing leads back to
-	modeled bool                  // the model is known
-	forced  map[wire.Key]bool     // decisions in force so far
-	inForce map[wire.Key]decision // by result
-	open    bool                  // that nothing is decided at the last place may not be stored: another process may decide there
-	grown   bool                  // there are decisions that apply has not applied
-	head    wire.Key              // the latest decision in force
-	at      []wire.Key            // the same, at the end of each turn
-	shown   []*decision           // per result, its replacement; nil: none
-	pruned  []change              // new results and their replacements
-	fresh   int                   // number of new decisions
-	pays    int                   // calls after which what the planner decided has paid
-	id      [2]uint64             // of the conversation: what stands before the turns, and its first turn
+	stuck   int                    // tokens of results that nothing leads back to
+	modeled bool                   // the model is known
+	forced  map[wire.Key]bool      // decisions in force so far
+	inForce map[wire.Key]*decision // by result
+	open    bool                   // that nothing is decided at the last place may not be stored: another process may decide there
+	grown   bool                   // there are decisions that apply has not applied
+	head    wire.Key               // the latest decision in force
+	at      []wire.Key             // the same, at the end of each turn
+	shown   []*decision            // per result, its replacement; nil: none
+	indexed bool                   // the index has the id of a cleared result
+	pruned  []change               // new results and their replacements
+	fresh   int                    // number of new decisions
+	pays    int                    // calls after which what the planner decided has paid
+	id      [2]uint64              // of the conversation: what stands before the turns, and its first turn
 	why     string
 	wide    bool // our mark stands at the end of the request before
 	mark    int  // index of the block that gets our mark; -1: none
@@ -56,7 +57,7 @@ type walk struct {
 func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.Key]wire.Key) *walk {
 	w := &walk{Engine: e, Conversation: c, calls: make([]history.ToolCall, len(c.Results)), marks: marks, heads: heads,
 		Policy: e.Policy, cold: -1, mark: -1, numbers: make(map[int]int), files: make(map[string]int), edited: make(map[string]bool),
-		cleared: make(map[int]bool), ids: make(map[string]bool), returns: make(map[string]int), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]decision),
+		cleared: make(map[int]bool), ids: make(map[string]bool), returns: make(map[string]int), forced: make(map[wire.Key]bool), inForce: make(map[wire.Key]*decision),
 		at: make([]wire.Key, len(c.Turns)), shown: make([]*decision, len(c.Results))}
 	for i, r := range c.Results {
 		w.calls[i] = callOf(r)
@@ -64,8 +65,9 @@ func (e *Engine) walk(c *wire.Conversation, marks [][]wire.Key, heads map[wire.K
 	w.Policy.Prices = contextgc.PricesFor(c.Model, c.Signs, c.Life)
 	w.model, w.modeled = tokens.ModelOf(c.Model)
 	w.history = talk{base: tokens.OfJSON(c.Base), binds: tokens.BindsThinking(c.Model, c.Signs), cached: -1}
+	w.history.tool = c.Way == existing.ByHash
 	w.sizes = []int{w.history.base}
-	w.history.marks = w.Clears && !c.Bare && w.modeled && w.model.Provider == anthropic && !e.Runs.alone.unmarked(c.Owner, c.Session)
+	w.history.marks = w.Clears && !c.Bare && w.modeled && w.model.Provider == anthropic && !e.Runs.alone.has(c.Owner, c.Session, contextgc.NoMark)
 	w.reach = reachOf(c, w.remote())
 	return w
 }
@@ -100,11 +102,7 @@ func (w *walk) all(ctx context.Context, client string, decide bool) error {
 	w.bill = plan(w.history, w.Policy, false)
 	if decide {
 		w.settle()
-		w.warm.keep(w.Conversation.Session, w.id, w.bill.account)
-		if w.cold >= 0 {
-			w.warm.found(w.marks[last], w.cold)
-		}
-		w.warm.send(w.Conversation.Session, w.Prefixes(w.warm.seed, w.texts()), w.Now())
+		w.warm.send(w.whose(), w.Prefixes(w.warm.seed, w.texts()), w.id, w.bill.account, w.Now())
 	}
 	return nil
 }
@@ -113,8 +111,11 @@ func (w *walk) all(ctx context.Context, client string, decide bool) error {
 func (w *walk) begin() {
 	first := w.Prefixes(w.warm.seed, make([]string, len(w.Results)))
 	w.id = [2]uint64{first[0], first[1]}
-	w.history.account = w.warm.before(w.Conversation.Session, w.id)
+	w.history.account = w.warm.before(w.whose(), w.id)
 }
+
+// whose returns the session, and of whom it is.
+func (w *walk) whose() whose { return whose{w.Owner, w.Conversation.Session} }
 
 // asks reports whether the request asks for a new answer, rather than the continuation of one that it
 // begins.
@@ -163,13 +164,15 @@ func (w *walk) clearable(r *wire.Result) bool {
 }
 
 // item returns a result in the form of the planner, as it is when it is whole.
-func (w *walk) item(r *wire.Result) contextgc.Item {
-	return w.known.of(r, func() contextgc.Item {
+func (w *walk) item(r *wire.Result) contextgc.Item { return w.measured(r).Item }
+
+func (w *walk) measured(r *wire.Result) measured {
+	return w.known.of(r, func() measured {
 		call, text := w.calls[r.Index], w.Text(r)
 		if r.Arguments {
-			return existing.Written(call, r.Use.Args, text, tokens.Claude(text))
+			return measured{Item: existing.Written(call, r.Use.Args, text, tokens.Claude(text))}
 		}
-		return existing.Item(call, r.Use.Args, text, tokens.Claude(text))
+		return measured{existing.Item(call, r.Use.Args, text, tokens.Claude(text)), call.Unchanged(text)}
 	})
 }
 
@@ -182,7 +185,7 @@ func (w *walk) add(t *turn, r *wire.Result, p piece) {
 
 // thought returns a block of thinking as the plan sees it. Of a model that is not known none is left out.
 func (w *walk) thought(r *wire.Result) piece {
-	item := contextgc.Item{Kind: contextgc.KindThought, Tokens: tokens.OfJSON(r.Bytes), Pinned: r.Fixed || !w.modeled}
+	item := contextgc.Item{Kind: contextgc.KindThought, Tokens: tokens.OfJSON(r.Bytes), Pinned: r.Fixed || !w.modeled || w.isPinned(r)}
 	if _, ok := w.inForce[r.Key]; ok {
 		item.Tokens, item.Cleared = w.size(r, 0), true
 	}
@@ -228,9 +231,8 @@ func (w *walk) broughtBack(r *wire.Result, item contextgc.Item) string {
 // named returns the ids of originals that a call names.
 func (w *walk) named(r *wire.Result) (ids []string) {
 	call := w.calls[r.Index]
-	id, _ := r.Use.Args["id"].(string)
-	given, _ := r.Use.Args["prune_id"].(string)
-	for _, text := range []string{call.Command, call.File, id, given} {
+	for _, text := range []any{call.Command, call.File, r.Use.Args["id"], r.Use.Args["prune_id"], r.Use.Args["segment_id"]} {
+		text, _ := text.(string)
 		if id := recovery.IDIn(text); id != "" {
 			ids = append(ids, id)
 		}
@@ -240,9 +242,9 @@ func (w *walk) named(r *wire.Result) (ids []string) {
 
 // size returns the tokens of a result when it was first sent. whole is its size when it is whole.
 func (w *walk) size(r *wire.Result, whole int) int {
-	if d, ok := w.inForce[r.Key]; ok {
-		w.shown[r.Index] = &d
-		w.ids[recovery.IDIn(d.text)] = true
+	if d := w.inForce[r.Key]; d != nil {
+		w.shown[r.Index] = d
+		w.restore(r, d)
 		return d.tokens
 	}
 	for _, ch := range w.pruned {
@@ -270,12 +272,12 @@ func (w *walk) apply(i int) {
 	free := false
 	if w.grown {
 		for _, r := range w.Results {
-			d, ok := w.inForce[r.Key]
-			if before := w.shown[r.Index]; !ok || r.Turn > i || before != nil && before.text == d.text {
+			d := w.inForce[r.Key]
+			if before := w.shown[r.Index]; d == nil || r.Turn > i || before != nil && before.text == d.text {
 				continue // a result that was pruned when it was new may be cleared later
 			}
-			w.shown[r.Index] = &d
-			w.ids[recovery.IDIn(d.text)] = true
+			w.shown[r.Index] = d
+			w.restore(r, d)
 			if number, ok := w.numbers[r.Index]; ok && r.Turn < i {
 				w.cleared[r.Index] = true
 				clear, free = append(clear, number), d.free
@@ -395,29 +397,34 @@ func (w *walk) texts() []string {
 // cached returns how many tokens of the prompt, counted without clearing, the provider's cache still has. Where that is not
 // known it has all of them.
 func (w *walk) cached(ctx context.Context) int {
-	all, now := w.sent(), w.Now()
+	all, now, life := w.sent(), w.Now(), w.Life+cacheMargin
 	if w.Bare {
 		return all
 	}
-	latest, known := w.warm.latest(w.Conversation.Session)
-	if !known {
-		var err error
-		if latest, err = w.Store.LastUse(ctx, w.Conversation.Session); err != nil || latest.IsZero() {
+	ours := w.warm.latest(w.whose())
+	latest := ours
+	if now.Sub(ours) > life { // another process may have had a request since
+		used, err := w.Store.LastUse(ctx, w.Conversation.Session)
+		if err != nil {
 			return all
 		}
+		if used.After(ours) {
+			latest = used
+		}
 	}
-	switch life := w.Life + cacheMargin; {
+	switch {
+	case latest.IsZero():
+		return all
 	case now.Sub(latest) > life:
 		return 0
-	case !known || w.warm.misled(w.Conversation.Session):
+	case latest.After(ours):
 		return all
-	default:
-		i := w.warm.longest(w.Prefixes(w.warm.seed, w.texts()), now.Add(-life))
-		if i < 0 {
-			return 0
-		}
-		return min(all, w.sizes[i])
 	}
+	i := w.warm.longest(w.whose(), w.Prefixes(w.warm.seed, w.texts()), now.Add(-life))
+	if i < 0 {
+		return 0
+	}
+	return min(all, w.sizes[i])
 }
 
 // enter puts the decisions of a turn's place into force. It reports whether the place is known.
@@ -449,8 +456,8 @@ func (w *walk) force(head wire.Key) {
 		}
 		w.forced[k], w.grown = true, true
 		for item, d := range g.items {
-			if !newer[item] {
-				newer[item], w.inForce[item] = true, d
+			if !newer[item] && w.holds(d) {
+				newer[item], w.inForce[item] = true, &d
 			}
 		}
 		k = g.parent
@@ -458,6 +465,16 @@ func (w *walk) force(head wire.Key) {
 	if w.forced[head] {
 		w.head = head
 	}
+}
+
+// mostWhole is the size in tokens of the largest request in which a result comes back when the client took away what leads to it. It fits
+// into every window: the request may be the one for a summary, when the window is full.
+const mostWhole = 100_000
+
+// holds reports whether a decision holds for the tools of this request. The client changed them, and with them all that the cache had
+// and thinking was bound to. Thinking stays away for good.
+func (w *walk) holds(d decision) bool {
+	return d.text == leftOut || tokens.OfJSON(len(w.Body)) > mostWhole || existing.Leads(d.text, w.reach)
 }
 
 // settle records what the places of this history lead to, so that later decisions do not change it. An open place is asked for

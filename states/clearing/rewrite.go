@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -18,18 +19,15 @@ func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client strin
 	if err := e.ready(ctx); err != nil {
 		return Outcome{}, err
 	}
-	if e.Runs.alone.has(ctx, c.Session) {
+	marks, alone := e.placed(ctx, c)
+	if alone {
 		return Outcome{Replaced: c.Replace(nil)}, nil
 	}
-	c.Owner = agent.SubjectOf(ctx)
-	e.keys.Identify(c)
-	marks := c.Marks()
 	if here := marks[len(marks)-1]; decide && len(here) > 0 {
 		lock := &e.deciding[binary.BigEndian.Uint16(here[0][:])%uint16(len(e.deciding))]
 		lock.Lock()
 		defer lock.Unlock()
 	}
-	e.warm.begin()
 	for {
 		heads, err := e.lookup(ctx, marks)
 		if err != nil {
@@ -46,18 +44,27 @@ func (e *Engine) Rewrite(ctx context.Context, c *wire.Conversation, client strin
 	}
 }
 
+// placed returns the marks of each place of a conversation, unless its session is left alone.
+func (e *Engine) placed(ctx context.Context, c *wire.Conversation) (marks [][]wire.Key, alone bool) {
+	c.Owner = agent.SubjectOf(ctx)
+	if e.Runs.alone.has(c.Owner, c.Session, contextgc.LeftAlone) {
+		return nil, true
+	}
+	e.warm.begin()
+	e.keys.Identify(c)
+	return c.Marks(), false
+}
+
 // Known is Rewrite for a store that takes nothing: it applies earlier decisions and makes no new ones. Those that this process has
 // not read yet it reads, which a lock does not prevent, but does not wait for long.
 func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {
 	short, cancel := context.WithTimeout(ctx, cmp.Or(e.Hurry, stayWithin))
 	defer cancel()
 	err := e.ready(short)
-	if e.Runs.alone.has(ctx, c.Session) {
+	marks, alone := e.placed(ctx, c)
+	if alone {
 		return Outcome{Replaced: c.Replace(nil)}
 	}
-	c.Owner = agent.SubjectOf(ctx)
-	e.keys.Identify(c)
-	marks := c.Marks()
 	heads, _ := e.recall(marks)
 	if err == nil {
 		if all, err := e.lookup(short, marks); err == nil {
@@ -65,35 +72,20 @@ func (e *Engine) Known(ctx context.Context, c *wire.Conversation) Outcome {
 		}
 	}
 	w := e.walk(c, marks, heads)
-	for i := range c.Turns {
-		w.enter(i)
-		w.turn(i)
-		if i == len(c.Turns)-1 {
-			w.mark = w.markAt()
-		}
-		w.apply(i)
-	}
-	w.bill = plan(w.history, w.Policy, false)
+	_ = w.all(ctx, "", false) // it decides nothing, so that nothing fails
 	return w.outcome()
 }
 
 // Answered tells the engine what the provider read from its cache for a request of a session, and how many tokens the prompt had.
-// Where that is much although the client seemed to have changed the beginning of its prompt, the session's changes are no longer
-// believed. Where it is little although nothing seemed to have changed, the cache had expired.
+// Where it is little although nothing was cleared, the cache had expired, or the client had changed its prompt.
 func (e *Engine) Answered(ctx context.Context, session string, o Outcome, read, written, prompt int) {
 	if prompt == 0 || read+written == 0 { // the provider says nothing of its cache
 		return
 	}
-	e.warm.begin()
 	if o.wide && o.Marked && !o.Changed && 2*read < prompt && 3*o.before > 2*o.size {
 		e.unmark(ctx, session)
 	}
-	switch cached := int(float64(read) / float64(prompt) * float64(o.size)); {
-	case o.Changed && 2*read >= prompt:
-		e.warm.mu.Lock()
-		defer e.warm.mu.Unlock()
-		e.warm.wrong[session] = true
-	case o.Changed || o.Fresh == 0 && contextgc.CachedOf(cached, o.before) < 1:
+	if cached := int(float64(read) / float64(prompt) * float64(o.size)); o.Fresh == 0 && contextgc.CachedOf(cached, o.before) < 1 {
 		e.warm.found(o.place, cached)
 	}
 }
@@ -115,13 +107,18 @@ func (e *Engine) Alone(ctx context.Context) (sessions int, why string) {
 	_ = a.read(ctx, e.Store, e.Now()) // those that this process knows are counted at least
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.sessions), a.why
+	for w := range a.marks.all {
+		if strings.HasPrefix(w.session, contextgc.LeftAlone) {
+			sessions++
+		}
+	}
+	return sessions, a.why
 }
 
 // unmark ends our mark for a session, because usage shows that it brings nothing.
 func (e *Engine) unmark(ctx context.Context, session string) {
 	mark := contextgc.Mark{Subject: agent.SubjectOf(ctx), Session: session, Kind: contextgc.NoMark, Detail: "usage shows that it brings nothing"}
-	if e.Runs.alone.unmark(mark) {
+	if e.Runs.alone.add(mark) {
 		e.Machine.Emit(fsm.NewEvent("proxy.unmarked", "", fsm.Facts{"session": session, "message": "a cache mark of ours ends: " + mark.Detail}))
 		_ = e.Store.AddMark(ctx, mark) // else another process finds out itself
 	}

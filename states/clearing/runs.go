@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 	"github.com/mcp-pruner/mcp-pruner/states"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // idle is the time without a request after which a session's run ends.
@@ -26,7 +27,7 @@ type Runs struct {
 	alone      alone
 
 	mu    sync.Mutex
-	going map[string]*sessionRun // by the conversation's name
+	going kept[*sessionRun]
 	swept time.Time
 }
 
@@ -41,23 +42,26 @@ type sessionRun struct {
 
 // NewRuns returns no runs yet. file may be nil: runs are then not recorded.
 func NewRuns(emit func(fsm.Event), file *trace.File, version string, now func() time.Time) *Runs {
-	return &Runs{definition: fsm.MustCompile(fsm.RunTable()), emit: emit, trace: file, version: version, now: now, going: make(map[string]*sessionRun)}
+	return &Runs{definition: fsm.MustCompile(fsm.RunTable()), emit: emit, trace: file, version: version, now: now}
 }
 
 // Session returns the state shared by the records of a conversation's requests.
-func (r *Runs) Session(name, client string) *states.Session {
+func (r *Runs) Session(ctx context.Context, name, client string) *states.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
 	r.sweep(now)
-	s := r.going[name]
-	if s == nil {
+	w := whose{agent.SubjectOf(ctx), name}
+	s, ok := r.going.get(w)
+	if !ok {
 		s = &sessionRun{session: &states.Session{}, client: client}
 		s.machine = r.definition.New(s.session.ID(), fsm.Hooks{Emit: r.emit, Now: r.now})
 		r.fire(s, fsm.ConfigResolved, nil)
 		r.fire(s, fsm.ServerReady, nil)
 		r.takeNote(s)
-		r.going[name] = s
+		for _, gone := range r.going.put(w, s, 1, maxRuns) {
+			r.end(gone)
+		}
 	}
 	s.last = now
 	return s.session
@@ -65,10 +69,10 @@ func (r *Runs) Session(name, client string) *states.Session {
 
 // Failed records that a request of a conversation passed through undecided because the ledger did not
 // answer.
-func (r *Runs) Failed(name string) {
+func (r *Runs) Failed(ctx context.Context, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.going[name]; s != nil && s.machine.State() == fsm.RunRunning {
+	if s, ok := r.going.get(whose{agent.SubjectOf(ctx), name}); ok && s.machine.State() == fsm.RunRunning {
 		r.fire(s, fsm.ServerFailed, fsm.Facts{"reason": "unreachable"})
 		r.takeNote(s)
 	}
@@ -78,8 +82,8 @@ func (r *Runs) Failed(name string) {
 func (r *Runs) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name := range r.going {
-		r.end(name)
+	for w := range r.going.all {
+		r.end(r.going.drop(w))
 	}
 }
 
@@ -89,16 +93,14 @@ func (r *Runs) sweep(now time.Time) {
 		return
 	}
 	r.swept = now
-	for name, s := range r.going {
-		if now.Sub(s.last) > idle {
-			r.end(name)
+	for w, e := range r.going.all {
+		if now.Sub(e.Value.(one[*sessionRun]).value.last) > idle {
+			r.end(r.going.drop(w))
 		}
 	}
 }
 
-func (r *Runs) end(name string) {
-	s := r.going[name]
-	delete(r.going, name)
+func (r *Runs) end(s *sessionRun) {
 	r.fire(s, fsm.PhaseEnded, nil)
 	if r.trace != nil {
 		r.trace.Append(r.record(s), s.note)

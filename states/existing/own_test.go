@@ -28,7 +28,7 @@ func TestADiffWithoutTheAgentsOwnEdits(t *testing.T) {
 		log.Use(history.ParseCall("Write", map[string]any{"file_path": "/shop/cart/cart_test.go", "content": content}))
 		log.Turn()
 		log.Say(said)
-		log.Ran("Bash")
+		log.Ran("Bash", nil)
 		args := map[string]any{"command": command}
 		r := Result{Call: history.ParseCall("Bash", args), Args: args, Body: NewBody(history.Bash, fmt.Sprintf(
 			"diff --git a/cart/cart.go b/cart/cart.go\n--- a/cart/cart.go\n+++ b/cart/cart.go\n@@ -3 +3,%d @@\n-fee := 1\n%s"+

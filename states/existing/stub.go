@@ -79,7 +79,8 @@ func clean(text string) string {
 	}, text)
 }
 
-// fit shortens a text to a number of tokens: a path at its beginning, so that its last names stay, anything else at its end.
+// fit shortens a text to a number of tokens: a path at its beginning, so that its last names stay, anything else at its end. It
+// returns "" where too little would stay to say anything.
 func fit(text string, tokens int, path bool) string {
 	if atMost(text) <= tokens {
 		return text
@@ -90,6 +91,7 @@ func fit(text string, tokens int, path bool) string {
 				return shortened + text[i:]
 			}
 		}
+		return "" // its beginning says nothing
 	}
 	end := 0
 	var b bound
@@ -100,7 +102,7 @@ func fit(text string, tokens int, path bool) string {
 		end = i
 		b.add(r)
 	}
-	if end == 0 {
+	if end < fewestLetters {
 		return ""
 	}
 	return strings.TrimRight(text[:end], " ") + shortened
@@ -174,4 +176,5 @@ func (b *bound) tokens() int {
 const (
 	shortened       = "..."
 	shortenedTokens = 2
+	fewestLetters   = 5 // of a subject that says something: not "cd..."
 )

@@ -29,7 +29,7 @@ func TestTheLongestBeginningThatFits(t *testing.T) {
 		switch {
 		case atMost(text) <= tokens:
 			want = text
-		case end > 0:
+		case end >= fewestLetters:
 			want = strings.TrimRight(text[:end], " ") + shortened
 			cut++
 		}
@@ -37,4 +37,11 @@ func TestTheLongestBeginningThatFits(t *testing.T) {
 	}
 	require.Greater(t, cut, 1000)
 	require.Equal(t, []int{2, 4, 3, 5}, []int{atMost("banana"), atMost("strngx"), atMost("str ng"), atMost("a/b...")})
+}
+
+// TestAStubNamesNoUselessBeginning checks that a subject of which too little fits is left out: "/hom..." names no file.
+func TestAStubNamesNoUselessBeginning(t *testing.T) {
+	const long = "/opt/bin/mcp-pruner recover prn_3ddf8b97"
+	require.Equal(t, "[cleared Read: 7 lines; `"+long+"` prints them]", Stub("Read", "/home/me/src/app/internal/proxy/server.go", 7, long))
+	require.Equal(t, "[cleared Bash: 7 lines; `"+long+"` prints them]", Stub("Bash", "cd /home/me/src/app && go test ./...", 7, long))
 }

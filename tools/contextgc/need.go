@@ -32,7 +32,7 @@ var needs = [...]struct{ first, calls, always float64 }{
 	KindCommand: {.07, 4, .006},
 	KindEdited:  {.2, 14, .01},
 	KindWritten: {.15, 14, .01},
-	KindThought: {.05, 8, .002}, // not estimated: sessions do not show which earlier thinking a model used
+	KindThought: {.05, 8, .002}, // a guess: docs/decisions/099-what-a-clearing-may-risk.md
 }
 
 // need returns the probability that the model needs an item again. A file is as young as its latest edit.

@@ -107,12 +107,14 @@ func DefaultPolicy() Policy {
 // the safe decisions.
 func (p Policy) Decide(w Window) ClearingDecision {
 	plan := clearingBatch{Policy: p, Window: w, horizon: p.horizon(w), first: w.Tokens}
+	plan.Prices = p.Prices.in(w.Tokens)
 	may := p.may(w)
 	var best ClearingDecision
 	bestNet, most := 0.0, 0
 	try := func() {
 		d := plan.decision()
-		if net := plan.gain - d.Cost; net > bestNet && plan.safe(d) {
+		gain := plan.gain + plan.cheaper(&d)
+		if net := gain - d.Cost; net > bestNet && plan.safe(d) {
 			best, bestNet = d, net
 			best.Clear = slices.Clone(plan.items)
 		}
@@ -297,6 +299,25 @@ func (b *clearingBatch) decision() ClearingDecision {
 	}
 	d.BreakEven = b.Prices.BreakEven(d.Freed, d.Behind)
 	return d
+}
+
+// cheaper adds to a decision that the prompt gets into a cheaper band, and returns what that saves over the calls until it has grown out
+// of it again.
+func (b *clearingBatch) cheaper(d *ClearingDecision) (saved float64) {
+	left := b.Tokens - b.freed
+	now, _ := b.Prices.at(b.Tokens)
+	then, _ := b.Prices.at(left)
+	if then == now {
+		return 0
+	}
+	part := 1 - then/now
+	calls := min(b.horizon, float64(b.Prices.room(left))*float64(b.Call)/float64(b.Tokens))
+	kept := max(0, b.Cached-b.warm-d.Behind)
+	d.Cost = max(0, d.Cost-part*(float64(kept)*b.Prices.Read+float64(left-kept)*b.Prices.Write))
+	each := part * float64(left) * b.Prices.Read
+	d.SavedPerCall += each * min(1, calls/mostCalls)
+	d.Calls = int(math.Ceil(d.Cost / d.SavedPerCall))
+	return each * calls
 }
 
 // mostCalls is the number of calls for which a session is taken to go on at most, at least.

@@ -29,6 +29,7 @@ type Planner struct {
 	Prices Prices // of the next call
 	Bound  bool   // the model's thinking is bound to what stands before it
 	Marks  bool   // each prompt has a mark of ours at its frontier, before the first item that may go once
+	Tool   bool   // a tool stands before everything from the first clearing on, of which no prompt before has an entry
 
 	bill ClearingBill
 
@@ -165,7 +166,7 @@ func (s *Planner) Needed(items ...int) {
 // without clearing, nor would the turn with which the model asked.
 func (s *Planner) AddAgain(item Item) int {
 	s.charge()
-	s.bill.Reread += float64(item.Tokens) * s.Prices.Write
+	s.bill.Reread += float64(item.Tokens) * s.Prices.in(s.window).Write
 	item.Cleared = false
 	item.Again++
 	whole := s.whole
@@ -180,10 +181,16 @@ func (s *Planner) charge() {
 		return
 	}
 	s.turned = s.calls
-	turn := float64(s.window)*s.Prices.Read + replyTokens*s.Prices.Output
+	turn := s.asking()
 	s.bill.Turns++
 	s.bill.After += turn // the next call pays for the text
 	s.bill.Reread += turn
+}
+
+// asking returns the cost of a turn in which the model asks for something again.
+func (s *Planner) asking() float64 {
+	p := s.Prices.in(s.window)
+	return float64(s.window)*p.Read + replyTokens*p.Output
 }
 
 // CachedOf returns the fraction of a prompt of which the next call read that many tokens from the cache. The end of a prompt is
@@ -263,6 +270,7 @@ func (s *Planner) Call(clear []int, cached int) {
 		if first < warm {
 			warm = entryBefore(s.entries(), first)
 		}
+		s.Tool = false
 	}
 	s.bill.After += s.cost(warm, s.window)
 	s.sent = s.window
@@ -285,7 +293,10 @@ func (s *Planner) frontier() int {
 // entries returns where the entries end that a cache with marks finds once something before the end of the prompt has changed: what
 // stands before the conversation, and the earlier prompts that end not too many blocks before the end; nil: it finds any beginning.
 func (s *Planner) entries() (ends []int) {
-	if s.Prices.LookBack == 0 || len(s.parts) == 0 {
+	switch {
+	case s.Tool:
+		return []int{}
+	case s.Prices.LookBack == 0 || len(s.parts) == 0:
 		return nil
 	}
 	at, behind := 0, 0
@@ -349,13 +360,13 @@ func (s *Planner) partAt(tokens int) (n int) {
 
 // rethink bills what it costs, by its probability, that the model thinks again what was left out: nothing shows when it does.
 func (s *Planner) rethink(thought Item) {
-	turn := float64(s.window)*s.Prices.Read + replyTokens*s.Prices.Output
-	cost := Window{Call: s.calls}.need(thought) * (turnShare*turn + float64(thought.Tokens)*s.Prices.Output)
+	cost := Window{Call: s.calls}.need(thought) * (turnShare*s.asking() + float64(thought.Tokens)*s.Prices.in(s.window).Output)
 	s.bill.After += cost
 	s.bill.Reread += cost
 }
 
 // cost bills a prompt whose first cached tokens are in the cache.
 func (s *Planner) cost(cached, tokens int) float64 {
-	return float64(cached)*s.Prices.Read + float64(tokens-cached)*s.Prices.Write
+	p := s.Prices.in(tokens)
+	return float64(cached)*p.Read + float64(tokens-cached)*p.Write
 }

@@ -3,6 +3,7 @@ package jsonspan
 import (
 	"bytes"
 	"errors"
+	"math"
 )
 
 // ErrShape says that a text is not JSON, or that a value is of another kind.
@@ -22,13 +23,32 @@ type Document struct {
 
 // Parse finds the values of a text, and returns the span of the one that it is. It refuses a text that exceeds the limits.
 func Parse(text []byte) (Document, Span, error) {
-	s := scanner{text: text, most: maxValues, deepest: maxDepth}
+	s := scanner{text: text, most: maxInside, deepest: maxDepth}
 	if !s.whole() {
 		return Document{Body: text}, Span{}, ErrShape
 	}
 	d := Document{text, s.values}
 	return d, d.span(0), nil
 }
+
+// Continue is Parse for a text whose bytes up to the end of an element of an array are those of the document, which need not be read
+// again. It makes the same of the text as Parse does.
+func (d *Document) Continue(text []byte, element Span) (Document, Span, error) {
+	known := d.values[:d.values[element.index].next]
+	s := scanner{text: text, at: element.To, most: maxInside, deepest: maxDepth, open: known[element.index].Parent,
+		values: append(make([]Value, 0, len(known)+len(known)/8), known...)}
+	for at := s.open; at >= 0; at = known[at].Parent {
+		s.depth++
+	}
+	if len(text) > math.MaxInt32 || !s.rest(commaOrEnd) || !s.ended() {
+		return Document{Body: text}, Span{}, ErrShape
+	}
+	next := Document{text, s.values}
+	return next, next.span(0), nil
+}
+
+// Values returns how many values begin up to the end of one of them.
+func (d *Document) Values(upTo Span) int { return int(d.values[upTo.index].next) }
 
 func (d *Document) span(index int32) Span {
 	v := &d.values[index]

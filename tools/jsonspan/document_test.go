@@ -59,7 +59,7 @@ func TestDepthIsLimited(t *testing.T) {
 		require.Error(t, err)
 		require.Error(t, json.Unmarshal(nested(depth), new(any)))
 	}
-	_, _, err = Parse([]byte("[" + strings.Repeat("1,", maxValues) + "1]"))
+	_, _, err = Parse([]byte("[" + strings.Repeat("1,", maxInside) + "1]"))
 	require.Error(t, err, "too many values")
 }
 

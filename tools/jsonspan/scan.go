@@ -36,6 +36,7 @@ const (
 	maxDepth = 10_000 // containers within each other; as in encoding/json
 
 	maxValues = 1 << 20 // a list of so many values is data, not something to read
+	maxInside = 1 << 18 // values of a document, whose reader makes something of each; a history in a model's window has fewer
 	maxFailed = 4       // bytes that Find reads in vain, per byte of the text
 )
 
@@ -101,9 +102,11 @@ func (s *scanner) whole() bool {
 		return false
 	}
 	s.values = make([]Value, 0, min(8, 1+len(s.text)/8)+len(s.text)/1024)
-	if !s.scan() {
-		return false
-	}
+	return s.scan() && s.ended()
+}
+
+// ended reports whether only space follows.
+func (s *scanner) ended() bool {
 	s.space()
 	return s.at == len(s.text)
 }
@@ -112,7 +115,12 @@ func (s *scanner) whole() bool {
 // is where the mistake was seen.
 func (s *scanner) scan() bool {
 	s.depth, s.open = 0, -1
-	for next := value; len(s.values) <= s.most; {
+	return s.rest(value)
+}
+
+// rest reads up to the end of the value that scan began. next is what may come.
+func (s *scanner) rest(next expected) bool {
+	for len(s.values) <= s.most {
 		s.space()
 		if s.at == len(s.text) {
 			return false

@@ -194,9 +194,19 @@ func TestCarriedOnPaper(t *testing.T) {
 	weight, rereads, ok := saved.Gross, saved.Rereads, saved.Known
 	assert.Equal(t, []any{1.45, 0.0, true}, []any{math.Round(weight*100) / 100, rereads, ok})
 	assert.Equal(t, 3, saved.Less, "not sent in three prompts, whatever each costs")
+	b.Results[0].Until = 2
+	assert.Equal(t, 1, (&Carried{b}).Saving("r", "prn_1", 1).Less, "the client took it out before call 2")
 	b.Session.Steps[1].ID = ""
 	ok = (&Carried{b}).Saving("", "prn_1", 1).Known
 	assert.False(t, ok, "a result without a call's id is not found by an empty one")
+}
+
+// A session is judged as one of another model at its prices, with the tokens that were counted: 4 calls' 40 fresh, 3,200 written, 8,100 read, 80 of output.
+func TestASessionAsOneOfAnotherModel(t *testing.T) {
+	s := Session{Steps: paper()}
+	assert.InDelta(t, 40+3200*1.25+8100*.05+80*5, Billed(s.As("claude-opus-5-5"), nil).Total, 1e-9)
+	assert.InDelta(t, 3240*1.25+8100*.05+80*5, Billed(s.As("gpt-6.2"), nil).Total, 1e-9, "what is fresh is written to the cache")
+	assert.InDelta(t, 2610+1560+535+545, Billed(s, nil).Total, 1e-9, "it is as it was")
 }
 
 // TestBillOfEachClient works out one bill from each form of transcript that is read. opencode and Gemini CLI have none

@@ -36,9 +36,9 @@ func (c *Carried) Sent() (n int) {
 	return n
 }
 
-// times returns how many prompts of the context have what entered it at a call.
-func (c *Carried) times(from int) (n int) {
-	for j := from; j < len(c.B.Calls) && c.B.Calls[j].Context == c.B.Calls[from].Context; j++ {
+// times returns how many prompts have a result.
+func (c *Carried) times(r ResultCost) (n int) {
+	for c.B.has(r.Call, r.Until, r.Call+n) {
 		n++
 	}
 	return n
@@ -46,9 +46,9 @@ func (c *Carried) times(from int) (n int) {
 
 // less returns how many tokens fewer were sent because of a cut, less what fetching parts of it again sent.
 func (c *Carried) less(at ResultCost, cut int, fetches []fetch) int {
-	n := cut * c.times(at.Call)
+	n := cut * c.times(at)
 	for _, f := range fetches {
-		n -= f.Result.Tokens * c.times(f.Result.Call)
+		n -= f.Result.Tokens * c.times(f.Result)
 		if f.Result.Call > 0 && f.Result.Call <= len(c.B.Calls) {
 			n -= c.B.Calls[f.Result.Call-1].Prompt
 		}

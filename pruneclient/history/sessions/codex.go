@@ -46,6 +46,9 @@ type codexItem struct {
 		Last  codexUsage `json:"last_token_usage"`
 		Total codexUsage `json:"total_token_usage"`
 	} `json:"info"`
+	Limits struct {
+		Plan string `json:"plan_type"` // none with an API key
+	} `json:"rate_limits"`
 }
 
 type codexUsage struct {
@@ -111,6 +114,7 @@ func (r *codexReader) event(item codexItem) {
 	case item.Type == "exec_command_end":
 		r.exited(item.CallID, item.ExitCode)
 	}
+	r.session.Plan = r.session.Plan || item.Limits.Plan != ""
 	if item.Type == "token_count" && item.Info != nil {
 		r.counted(item.Info.Last, item.Info.Total)
 	}

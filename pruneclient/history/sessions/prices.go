@@ -35,6 +35,24 @@ func modelOf(s Session, name string) tokens.Model {
 	return modelNamed("gpt-5")
 }
 
+// As returns the session as if one model had made all of its calls, with the tokens that were counted. A cache without marks is written by
+// all that is fresh.
+func (s Session) As(model string) Session {
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if step.Kind != Call {
+			continue
+		}
+		step.Model = model
+		if step.Usage != nil && modelNamed(model).LookBack() == 0 {
+			u := *step.Usage
+			step.Usage = &Usage{CacheWrite: u.Input + u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output}
+		}
+	}
+	return s
+}
+
 // onlyReads reports whether the usage reads from a cache and never writes to it.
 func (s Session) onlyReads() bool {
 	wrote, read := 0, 0

@@ -49,7 +49,7 @@ func (s Step) AddTo(log *history.Log) {
 		log.Use(history.ParseCall(s.Tool, s.Args))
 	case Result:
 		if !s.Err {
-			log.Ran(s.Tool)
+			log.Ran(s.Tool, s.Args)
 		}
 		log.Result(history.ParseCall(s.Tool, s.Args), s.Out)
 	}
@@ -67,6 +67,7 @@ type Session struct {
 	Project string    // folder or repository; "" if the transcript does not name it
 	Version string    // of the client; "" likewise
 	Begun   time.Time // or the day; zero likewise
+	Plan    bool      // paid by a subscription, not by the token, as far as the transcript says so (Codex)
 
 	Exits map[string]int // exit statuses of commands by call id, as far as the transcript has them (Codex)
 }

@@ -172,6 +172,17 @@ func TestUsageOfCodex(t *testing.T) {
 	require.Equal(t, []int{10, 20, 30, 40}, inputs)
 }
 
+// A count of Codex with a login names the plan that pays, one with an API key has no limits, or none of a plan.
+func TestPlanOfCodex(t *testing.T) {
+	for limits, plan := range map[string]bool{`{"limit_id":"codex","plan_type":"plus"}`: true, `{"plan_type":null}`: false, "null": false} {
+		text := `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + `{"type":"event_msg","payload":{"type":"token_count","info":null,"rate_limits":` + limits + `}}`
+		require.NoError(t, Read(t.Context(), "r.jsonl", strings.NewReader(text), func(s Session) error {
+			require.Equal(t, plan, s.Plan, limits)
+			return nil
+		}))
+	}
+}
+
 func TestAttachmentsOfClaudeCode(t *testing.T) {
 	for attachment, want := range map[string]Step{
 		`{"type":"skill_listing","skills":[{"name":"a","text":"first"},{"name":"b"}]}`:    {Kind: Attach, Type: "skill_listing", Text: "a\nfirst\nb"},

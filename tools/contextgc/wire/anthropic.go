@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"net/url"
 	"regexp"
 	"sync"
@@ -23,32 +22,24 @@ var anthropic = &Provider{
 }
 
 // parseMessages parses a request to Anthropic's Messages API, or to its count_tokens.
-func parseMessages(b []byte) (*Conversation, error) {
-	c, top, err := newConversation(b)
-	if err != nil {
-		return nil, err
-	}
+func parseMessages(c *Conversation, top span) error {
 	found, err := c.Members(top, "messages", "system", "tools", "metadata", "model", "cache_control")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.system, c.base = found[1], []span{found[4], found[1], found[2]}
 	c.Model, c.Signs = found[4].Text(c.Body), true
 	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
-	if err := c.Items(found[0], c.message); err != nil {
-		return nil, err
+	c.Life = max(c.Life, ShortLife)
+	if err := c.messages(found[0], c.message); err != nil {
+		return err
 	}
 	c.marked(found[1])
 	c.marked(found[2])
-	if c.auto = found[5]; c.auto.To > 0 {
-		c.cacheMarks++
-	}
-	c.Life = ShortLife
-	if bytes.Contains(b, hour) && c.hourIn(top) { // else nothing has to be walked through
-		c.Life = LongLife
-	}
+	c.auto = found[5]
+	c.countMark(c.auto)
 	c.name(c.userID(found[3]))
-	return c, nil
+	return nil
 }
 
 // sessionIn matches the session id in the user_id that Claude Code sends: JSON in a string or, in earlier
@@ -169,30 +160,4 @@ func (c *Conversation) givenBlock(block span) error {
 	}
 	c.addBlock(block, kind, string(found[1].Of(c.Body)), mark)
 	return nil
-}
-
-// hour is the ttl of a cache entry that lives for an hour, as it stands in the request: a JSON string.
-var hour = []byte(`"1h"`)
-
-// hourIn reports whether a value asks for a cache entry that lives for an hour: a cache_control with the ttl 1h, of the request
-// itself or of a block. Tool calls and texts may contain anything, so they are not searched.
-func (c *Conversation) hourIn(v span) (found bool) {
-	each := func(v span) error { found = found || c.hourIn(v); return nil }
-	switch {
-	case v.IsArray(c.Body):
-		_ = c.Items(v, each) // the request was parsed before
-	case v.IsObject(c.Body):
-		_ = c.Fields(v, func(key []byte, v span) error {
-			switch string(key) {
-			case "system", "tools", "messages", "content":
-				return each(v)
-			case "cache_control":
-				if m, err := c.Members(v, "ttl"); err == nil && m[0].Text(c.Body) == "1h" {
-					found = true
-				}
-			}
-			return nil
-		})
-	}
-	return found
 }

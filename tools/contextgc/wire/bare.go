@@ -5,12 +5,17 @@ import (
 	"encoding/hex"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // ParseMessages parses a list of messages in the form of Anthropic's Messages API, or of OpenAI's Responses or Chat Completions, which
-// a gateway sends without the request around them. It returns nil for a list without calls: there is nothing to replace in it.
-func ParseMessages(list []byte, model string) (*Conversation, error) {
+// a gateway sends without the request around them. It returns nil for a list without calls: there is nothing to replace in it. room is
+// that of [Memory.Parse].
+func ParseMessages(list []byte, model string, room func(values int) error) (*Conversation, error) {
 	c, top, err := newConversation(list)
+	if err == nil && room != nil {
+		err = room(c.Values(top))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -19,17 +24,17 @@ func ParseMessages(list []byte, model string) (*Conversation, error) {
 		return nil, err
 	}
 	c.Bare, c.Model = true, model
-	if c.Life == ShortLife && c.hourIn(top) {
-		c.Life = LongLife
+	if m, known := tokens.ModelOf(model); known && m.Provider == anthropic.Name {
+		c.Life = ShortLife // also of Chat Completions, which LiteLLM makes of it; a mark may raise it
 	}
 	if err := c.Items(top, item); err != nil {
 		return nil, err
 	}
-	c.name("")
+	name := c.beginning()   // a system prompt before it may change
 	if len(c.Results) > 0 { // many sessions begin with the same words
-		sum := sha256.Sum256([]byte(c.Session + "\x00" + c.Results[0].ID))
-		c.Session = "conv_" + hex.EncodeToString(sum[:8])
+		name = sha256.Sum256(append(name[:], c.Results[0].ID...))
 	}
+	c.Session = "conv_" + hex.EncodeToString(name[:8])
 	return c, nil
 }
 

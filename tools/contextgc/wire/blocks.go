@@ -19,6 +19,7 @@ func (c *Conversation) listed(content span, texts ...string) (*Result, error) {
 		if kind != texts[0] && kind != texts[1] || found[1].To == 0 || found[2].To > 0 {
 			if r.Fixed = true; found[2].To > 0 {
 				r.mark = found[2]
+				c.lives(r.mark)
 			}
 			return nil
 		}
@@ -38,9 +39,10 @@ func (c *Conversation) words(content span, note func(span)) error {
 		return nil
 	}
 	return c.Items(content, func(block span) error {
-		found, err := c.Members(block, "text")
+		found, err := c.Members(block, "text", "cache_control")
 		if err == nil && found[0].To > 0 {
 			note(found[0])
+			c.lives(found[1])
 		}
 		return err
 	})

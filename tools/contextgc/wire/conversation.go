@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // A request is never decoded and encoded again, because everything that is not replaced must stay the same, byte for byte.
@@ -46,6 +47,44 @@ type Conversation struct {
 	blocks     []block // of the messages, in Anthropic's form
 	auto       span    // the mark of the request itself, which the API sets at the last block
 	cacheMarks int     // all marks
+
+	whose Key // whose session the keys of its results are of; zero: they have none yet
+	known
+}
+
+// known says what of a conversation was parsed with an earlier request. The zero value is that of one without any.
+type known struct {
+	keyed
+	messages int                           // that were parsed
+	passed   func(last span, messages int) // is told where later requests may go on: after a message, and how many there are up to it
+	until    int                           // results up to there
+	parse    func(c *Conversation)         // parses it again, without what was known
+	ready    func(until keyed)             // is told the keys of the results up to there
+}
+
+// changing is how many messages at the end of a history are not relied on: clients move their cache marks there, and add reminders.
+const changing = 4
+
+// messages calls each for the messages of a request, from the first one on that is not known.
+func (c *Conversation) messages(list span, each func(span) error) error {
+	n, i := 0, 0
+	if err := c.Items(list, func(span) error { n++; return nil }); err != nil {
+		return err
+	}
+	return c.Items(list, func(v span) error {
+		i++
+		if i <= c.known.messages {
+			return nil
+		}
+		if err := each(v); err != nil {
+			return err
+		}
+		if i == n-changing && c.passed != nil {
+			c.until = len(c.Results)
+			c.passed(v, i)
+		}
+		return nil
+	})
 }
 
 // Turn is the part of a history between two model calls: the answer to the first call, and the input that
@@ -287,7 +326,7 @@ func (c *Conversation) use(id, tool string, args span, encoded bool) *Use {
 // kept lists the arguments that identify the subject of a call. It excludes the texts that a call writes
 // into files, which can be large.
 var kept = []string{"file_path", "filePath", "path", "notebook_path", "absolute_path", "offset", "limit", "start_line", "end_line",
-	"command", "cmd", "description", "pattern", "query", "glob", "dirPath", "dir_path", "url", "prompt", "id"}
+	"command", "cmd", "description", "pattern", "query", "glob", "dirPath", "dir_path", "url", "prompt", "id", "prune_id", "segment_id"}
 
 func arguments(d *jsonspan.Document, args span, encoded bool) map[string]any {
 	if encoded { // JSON within a string
@@ -382,18 +421,34 @@ func (c *Conversation) marked(list span) {
 		return
 	}
 	_ = c.Items(list, func(v span) error { // the request was parsed before
-		if m, err := c.Members(v, "cache_control"); err == nil && m[0].To > 0 {
-			c.cacheMarks++
+		if m, err := c.Members(v, "cache_control"); err == nil {
+			c.countMark(m[0])
 		}
 		return nil
 	})
 }
 
-// addBlock records a block of the latest turn, and its mark.
-func (c *Conversation) addBlock(at span, kind, text string, mark span) {
+// countMark counts a mark, if there is one.
+func (c *Conversation) countMark(mark span) {
 	if mark.To > 0 {
 		c.cacheMarks++
+		c.lives(mark)
 	}
+}
+
+// lives records how long the entry of a mark lives.
+func (c *Conversation) lives(mark span) {
+	if !mark.IsObject(c.Body) {
+		return
+	}
+	if m, err := c.Members(mark, "ttl"); err == nil && m[0].Text(c.Body) == "1h" {
+		c.Life = max(c.Life, tokens.CacheHour)
+	}
+}
+
+// addBlock records a block of the latest turn, and its mark.
+func (c *Conversation) addBlock(at span, kind, text string, mark span) {
+	c.countMark(mark)
 	carries := kind != "thinking" && kind != "redacted_thinking" && (kind != "text" || text != `""`)
 	c.blocks = append(c.blocks, block{at: at, turn: len(c.Turns) - 1, carries: carries, mark: mark})
 }

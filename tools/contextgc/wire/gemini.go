@@ -27,31 +27,27 @@ var gemini = &Provider{
 
 // parseGemini parses a request to Gemini's generateContent, streamed or not. Its calls and results may have no ids; they
 // are then matched by tool and order.
-func parseGemini(b []byte) (*Conversation, error) {
-	c, top, err := newConversation(b)
-	if err != nil {
-		return nil, err
-	}
+func parseGemini(c *Conversation, top span) error {
 	found, err := c.Members(top, "contents", "systemInstruction", "tools")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.system, c.base = found[1], []span{found[1], found[2]}
 	c.Model = "gemini" // which one stands in the path
 	c.Life = LongLife
 	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
-	err = c.Items(found[0], func(content span) error {
+	err = c.messages(found[0], func(content span) error {
 		m, err := c.Members(content, "role", "parts")
 		if err != nil || m[1].To == 0 {
 			return jsonspan.ErrShape
 		}
-		return c.Items(m[1], func(part span) error { return c.geminiPart(part, m[0].Text(b) == "model") })
+		return c.Items(m[1], func(part span) error { return c.geminiPart(part, m[0].Text(c.Body) == "model") })
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.name("")
-	return c, nil
+	return nil
 }
 
 func (c *Conversation) geminiPart(part span, model bool) error {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash/maphash"
+	"maps"
 	"strings"
 	"sync"
 
@@ -40,9 +41,20 @@ const maxKnown = 100_000
 // Identify sets the key of each result of a conversation.
 func (k *Keyring) Identify(c *Conversation) {
 	k.once.Do(func() { k.seed, k.known = maphash.MakeSeed(), make(map[fingerprint]Key) })
-	equal := make(map[Key]uint64)
 	beginning := c.beginning()
-	for _, r := range c.Results {
+	whose := Key(sha256.Sum256(append(beginning[:], c.Owner...)))
+	if c.whose == whose {
+		return
+	}
+	for c.keyed.whose != (Key{}) && c.keyed.whose != whose { // the keys that came with it are of another session
+		c.parse(c)
+	}
+	equal, until := make(map[Key]uint64), map[Key]uint64(nil)
+	maps.Copy(equal, c.equal)
+	for _, r := range c.Results[c.keyed.results:] {
+		if r.Index == c.until {
+			until = maps.Clone(equal)
+		}
 		print := fingerprint{call: r.ID, arguments: r.Arguments, thought: r.Thought, bytes: r.Bytes}
 		for _, s := range r.texts {
 			print.hash = print.hash*31 + maphash.Bytes(k.seed, s.Of(c.Body))
@@ -64,6 +76,19 @@ func (k *Keyring) Identify(c *Conversation) {
 			r.Key = r.Key.again(n)
 		}
 	}
+	if c.whose = whose; c.ready != nil {
+		if c.until == len(c.Results) {
+			until = equal
+		}
+		c.ready(keyed{c.until, until, whose})
+	}
+}
+
+// keyed says of which results of a history the keys are known.
+type keyed struct {
+	results int            // the first ones
+	equal   map[Key]uint64 // how often a key came among them
+	whose   Key            // whose session they are of
 }
 
 // beginning identifies a session by the folder in which it works and the person's first words. Before them a client may put

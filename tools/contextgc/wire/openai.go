@@ -23,27 +23,23 @@ var openai = &Provider{
 }
 
 // parseResponses parses a request to OpenAI's Responses API.
-func parseResponses(b []byte) (*Conversation, error) {
-	c, top, err := newConversation(b)
-	if err != nil {
-		return nil, err
-	}
+func parseResponses(c *Conversation, top span) error {
 	found, err := c.Members(top, "input", "instructions", "tools", "prompt_cache_key", "model", "prompt_cache_retention")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.system, c.base = found[1], []span{found[4], found[1], found[2]}
-	c.Model = found[4].Text(b)
+	c.Model = found[4].Text(c.Body)
 	c.keeps(found[5])
-	c.Base = found[1].To - found[1].From + found[2].To - found[2].From
-	if found[0].To == 0 || !found[0].IsArray(b) {
-		return nil, jsonspan.ErrShape // the input is a single string, without results
+	if found[0].To == 0 || !found[0].IsArray(c.Body) {
+		return jsonspan.ErrShape // the input is a single string, without results
 	}
-	if err := c.Items(found[0], c.inputItem); err != nil {
-		return nil, err
+	if err := c.messages(found[0], c.inputItem); err != nil {
+		return err
 	}
-	c.name(found[3].Text(b))
-	return c, nil
+	c.Base += found[1].To - found[1].From + found[2].To - found[2].From // beside what is among the messages
+	c.name(found[3].Text(c.Body))
+	return nil
 }
 
 // keeps sets how long the cache keeps a request: up to an hour, or a day if the request asks for it.
@@ -87,23 +83,19 @@ func (c *Conversation) inputItem(item span) error {
 }
 
 // parseChat parses a request to OpenAI's Chat Completions API.
-func parseChat(b []byte) (*Conversation, error) {
-	c, top, err := newConversation(b)
-	if err != nil {
-		return nil, err
-	}
+func parseChat(c *Conversation, top span) error {
 	found, err := c.Members(top, "messages", "tools", "prompt_cache_key", "model", "prompt_cache_retention")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.Base, c.base = found[1].To-found[1].From, []span{found[3], found[1]}
-	c.Model = found[3].Text(b)
+	c.Model = found[3].Text(c.Body)
 	c.keeps(found[4])
-	if err := c.Items(found[0], c.chatMessage); err != nil {
-		return nil, err
+	if err := c.messages(found[0], c.chatMessage); err != nil {
+		return err
 	}
-	c.name(found[2].Text(b))
-	return c, nil
+	c.name(found[2].Text(c.Body))
+	return nil
 }
 
 func (c *Conversation) chatMessage(m span) error {
@@ -119,6 +111,10 @@ func (c *Conversation) chatMessage(m span) error {
 	}
 	switch found[0].Text(c.Body) {
 	case "system", "developer":
+		if c.Bare && len(c.Turns) == 1 && c.Last().Given == 0 { // LiteLLM puts what the client sent beside the messages first
+			c.Base += found[1].To - found[1].From
+			return c.tell(found[1])
+		}
 		return errors.Join(c.tell(found[1]), c.words(found[1], c.word))
 	case "assistant":
 		if err := c.words(found[1], c.speak); err != nil || found[2].To == 0 || !found[2].IsArray(c.Body) {

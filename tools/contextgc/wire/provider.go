@@ -31,11 +31,20 @@ type API struct {
 	Counts bool // the request only counts tokens
 
 	suffix string // of the paths
-	parse  func([]byte) (*Conversation, error)
+	parse  func(c *Conversation, top span) error
 }
 
 // Parse parses the body of a request.
-func (a *API) Parse(body []byte) (*Conversation, error) { return a.parse(body) }
+func (a *API) Parse(body []byte) (*Conversation, error) {
+	c, top, err := newConversation(body)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.parse(c, top); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
 
 func (p *Provider) apiOf(path string) *API {
 	for i, a := range p.apis {

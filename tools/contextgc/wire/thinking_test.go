@@ -14,7 +14,7 @@ import (
 func TestThoughtAfter(t *testing.T) {
 	long := strings.Repeat("package x // ", 100)
 	for name, c := range map[string]struct {
-		parse func([]byte) (*Conversation, error)
+		parse func(*Conversation, span) error
 		body  string
 		model string
 		signs bool
@@ -35,7 +35,7 @@ func TestThoughtAfter(t *testing.T) {
 			{"role":"assistant","reasoning_details":[{"type":"reasoning.text"}],"tool_calls":[{"id":"2","function":{"name":"bash","arguments":"{}"}}]},
 			{"role":"tool","tool_call_id":"2","content":"two"}]}`, "anthropic/claude-opus-5.5", false},
 	} {
-		conversation, err := c.parse([]byte(c.body))
+		conversation, err := (&API{parse: c.parse}).Parse([]byte(c.body))
 		require.NoError(t, err, name)
 		assert.Equal(t, []any{c.model, c.signs}, []any{conversation.Model, conversation.Signs}, name)
 		var after []bool
