@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // fakeClock stands still until it is moved.
@@ -106,8 +107,10 @@ func passes(t *testing.T, backends map[string]func(*testing.T) opener) {
 		for name, test := range map[string]func(*testing.T, opener){
 			"KeepsTextsByteForByte": keepsTexts, "SharesIdenticalTexts": sharesTexts, "ForgetsAfterTheTTL": forgets,
 			"RefusesWhatCannotFit": refusesLarge, "RefusesATakenId": refusesTakenID, "PutsBeside": putsBeside, "StaysWithinItsBounds": staysWithinBounds, "ServesManyAtOnce": servesMany,
-			"DropsTheOldest/items": func(t *testing.T, open opener) { dropsOldest(t, open.store(t, recovery.Settings{MaxItems: 2})) },
-			"DropsTheOldest/bytes": func(t *testing.T, open opener) { dropsOldest(t, open.store(t, recovery.Settings{MaxBytes: 7})) },
+			"DropsTheOldest/items":   func(t *testing.T, open opener) { dropsOldest(t, open.store(t, recovery.Settings{MaxItems: 2})) },
+			"EvictsNobodyElse/items": func(t *testing.T, open opener) { evictsNobodyElse(t, open.store(t, recovery.Settings{MaxItems: 4})) },
+			"EvictsNobodyElse/bytes": func(t *testing.T, open opener) { evictsNobodyElse(t, open.store(t, recovery.Settings{MaxBytes: 12})) },
+			"DropsTheOldest/bytes":   func(t *testing.T, open opener) { dropsOldest(t, open.store(t, recovery.Settings{MaxBytes: 7})) },
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) { test(t, fresh(t)) })
 		}
@@ -215,6 +218,31 @@ func dropsOldest(t *testing.T, s *recovery.Store) {
 	requireText(t, s, b, "bbb")
 	requireText(t, s, c, "ccc")
 	assert.Equal(t, recovery.Stats{Items: 2, Texts: 2, Bytes: 6, Evicted: 1}, stats(t, s))
+}
+
+// A subject that stores more than fits loses its own oldest texts, and a newcomer's first text stays.
+func evictsNobodyElse(t *testing.T, s *recovery.Store) {
+	subject := func(name, text string) func(found bool) {
+		ctx := agent.WithSubject(t.Context(), name)
+		id, err := s.Put(ctx, text)
+		require.NoError(t, err)
+		return func(found bool) {
+			_, err := s.Get(ctx, id)
+			assert.Equal(t, found, err == nil, "%s %s", name, text)
+		}
+	}
+	bob, owner := subject("bob", "bob"), put(t, s, "own")
+	oldest := subject("ann", "000")
+	for i := range 9 {
+		subject("ann", fmt.Sprint(111*(i+1)))
+	}
+	newest := subject("ann", "new")
+	carl := subject("carl", "crl")
+	bob(true)
+	requireText(t, s, owner, "own")
+	oldest(false)
+	newest(true)
+	carl(true)
 }
 
 func refusesLarge(t *testing.T, open opener) {

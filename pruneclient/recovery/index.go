@@ -131,13 +131,6 @@ func (x Index) Claim(e Entry) (id string, err error) {
 	if x.State == "" {
 		return "", files.ErrNoStateDir
 	}
-	content, err := json.Marshal(e)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(x.dir(), 0o700); err != nil {
-		return "", err
-	}
 	random := x.newID
 	if random == nil {
 		random = newID
@@ -148,7 +141,7 @@ func (x Index) Claim(e Entry) (id string, err error) {
 			err = fs.ErrExist
 			continue
 		}
-		if err = create(x.path(id), string(content)); !errors.Is(err, fs.ErrExist) {
+		if err = x.add(id, e); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}
@@ -156,6 +149,27 @@ func (x Index) Claim(e Entry) (id string, err error) {
 		return "", fmt.Errorf("write the index of originals: %w", err)
 	}
 	return id, nil
+}
+
+// Put writes the entry of an id that the index has lost: it is missing, or a crash has left it empty or incomplete.
+func (x Index) Put(id string, e Entry) error {
+	if _, damaged, err := x.find(id); damaged && err != nil {
+		return x.replace(id, e)
+	}
+	return x.add(id, e)
+}
+
+// add writes the entry of an id that has none. It does not wait for the disk, which takes several times as long: [Index.Put] mends
+// what a crash of the system leaves.
+func (x Index) add(id string, e Entry) error {
+	content, err := json.Marshal(e)
+	if err == nil {
+		err = os.MkdirAll(x.dir(), 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	return create(x.path(id), string(content))
 }
 
 // create writes a new file. Nobody knows its name before it is complete.
@@ -178,18 +192,19 @@ func (x Index) Show(id, text string) error {
 		return err
 	}
 	e.Shown = shownHash(text)
+	if err := x.replace(id, e); err != nil {
+		return fmt.Errorf("write the index of originals: %w", err)
+	}
+	return nil
+}
+
+// replace writes an entry in place of another one. What a killed process leaves goes with the next cleaning: its name is no id.
+func (x Index) replace(id string, e Entry) error {
 	content, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	next := x.path(id) + ".next" // what a killed process leaves goes with the next cleaning: it is no id
-	if err := create(next, string(content)); err != nil {
-		return fmt.Errorf("write the index of originals: %w", err)
-	}
-	if err := os.Rename(next, x.path(id)); err != nil {
-		return errors.Join(fmt.Errorf("write the index of originals: %w", err), os.Remove(next))
-	}
-	return nil
+	return files.Atomic{Path: x.path(id), Fast: true}.Write(content)
 }
 
 // Release removes the entry of an id that was never shown to anybody.
@@ -217,7 +232,7 @@ func (x Index) find(id string) (e Entry, found bool, err error) {
 		return e, false, nil
 	case err != nil:
 		return e, false, err
-	case json.Unmarshal(content, &e) != nil: // its writer was killed
+	case json.Unmarshal(content, &e) != nil: // its writer was killed, or the system crashed
 		return Entry{}, true, ErrNotFound
 	}
 	return e, true, nil

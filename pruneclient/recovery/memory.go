@@ -19,6 +19,7 @@ type memory struct {
 	byID    map[string]*list.Element // of *Item
 	order   *list.List               // oldest first: with one TTL for all, also the first to expire
 	texts   map[[sha256.Size]byte]*shared
+	held    map[string]Stats // by owner
 	bytes   int64
 	evicted int64
 }
@@ -35,6 +36,7 @@ func newMemory(s Settings) (Backend, error) {
 		byID:   map[string]*list.Element{},
 		order:  list.New(),
 		texts:  map[[sha256.Size]byte]*shared{},
+		held:   map[string]Stats{},
 	}, nil
 }
 
@@ -50,13 +52,14 @@ func (m *memory) Put(ctx context.Context, i Item, text string) error {
 	m.byID[i.ID] = m.order.PushBack(&i)
 	if t, ok := m.texts[i.Hash]; ok {
 		t.ids++
+		m.count(&i, 1, 0)
 	} else {
 		// Copied, because text may be a small part of a large request, which it would keep
 		// in memory.
 		m.texts[i.Hash] = &shared{text: strings.Clone(text), ids: 1}
-		m.bytes += int64(len(text))
+		m.count(&i, 1, len(text))
 	}
-	m.makeRoom()
+	m.makeRoom(i.owner())
 	return nil
 }
 
@@ -95,9 +98,33 @@ func (m *memory) dropExpired(now time.Time) {
 	}
 }
 
-func (m *memory) makeRoom() {
+// count adds to what there is, and to what an item's owner has.
+func (m *memory) count(i *Item, items, bytes int) {
+	s, owner := m.held[i.owner()], i.owner()
+	m.bytes, s.Items, s.Bytes = m.bytes+int64(bytes), s.Items+items, s.Bytes+int64(bytes)
+	if m.held[owner] = s; s.Items == 0 {
+		delete(m.held, owner)
+	}
+}
+
+// makeRoom drops the oldest item of the owner that has most of what is too much. putter's newest item stays.
+func (m *memory) makeRoom(putter string) {
 	for len(m.byID) > m.limits.MaxItems || m.bytes > m.limits.MaxBytes {
-		m.drop(m.order.Front())
+		size := func(s Stats) int64 { return s.Bytes }
+		if len(m.byID) > m.limits.MaxItems {
+			size = func(s Stats) int64 { return int64(s.Items) }
+		}
+		var most int64
+		for owner, s := range m.held {
+			if owner != putter || s.Items > 1 {
+				most = max(most, size(s))
+			}
+		}
+		e := m.order.Front()
+		for size(m.held[e.Value.(*Item).owner()]) < most {
+			e = e.Next()
+		}
+		m.drop(e)
 		m.evicted++
 	}
 }
@@ -106,8 +133,10 @@ func (m *memory) drop(e *list.Element) {
 	i := m.order.Remove(e).(*Item)
 	delete(m.byID, i.ID)
 	t := m.texts[i.Hash]
-	if t.ids--; t.ids == 0 {
-		delete(m.texts, i.Hash)
-		m.bytes -= int64(len(t.text))
+	if t.ids--; t.ids > 0 {
+		m.count(i, -1, 0)
+		return
 	}
+	delete(m.texts, i.Hash)
+	m.count(i, -1, -len(t.text))
 }

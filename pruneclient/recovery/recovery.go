@@ -27,8 +27,8 @@ const (
 // Settings are the limits of a store. The zero value means the defaults above.
 type Settings struct {
 	TTL      time.Duration // time from Put during which an id can be recovered
-	MaxItems int           // maximum number of ids; the oldest are dropped first
-	MaxBytes int64         // maximum size of all distinct texts; the oldest are dropped first
+	MaxItems int           // maximum number of ids; the oldest of the subject that has most are dropped first
+	MaxBytes int64         // maximum size of all distinct texts; likewise
 
 	// Report is called with messages for the user, for example that a damaged file was renamed. Nil drops them.
 	Report func(message string)
@@ -57,8 +57,8 @@ type Store struct {
 	misses   Misses
 }
 
-// Backend stores the texts of a [Store]: in memory, or as package sqlite does. It drops texts older than the TTL and, oldest
-// first, those that exceed the limits. Several processes may share a backend; the limits then apply to all of them
+// Backend stores the texts of a [Store]: in memory, or as package sqlite does. It drops texts older than the TTL and those
+// that exceed the limits, the oldest of the subject that has most first, but never the one just put. Several processes may share a backend; the limits then apply to all of them
 // together. TestBackends is what every backend passes.
 type Backend interface {
 	// Put returns ErrTaken, and changes nothing, if the subject has the item's id. Asking first would be one more trip to a
@@ -92,6 +92,9 @@ func (i Item) Of(subject string) Item {
 	i.Hash = sha256.Sum256(append(owner[:], i.Hash[:]...))
 	return i
 }
+
+// owner returns the part of the id that Of added: "" for the machine's owner.
+func (i Item) owner() string { return i.ID[:strings.IndexByte(i.ID, '/')+1] }
 
 // Open returns a store in memory. It fails if the settings are invalid.
 func Open(s Settings) (*Store, error) { return OpenIn(s, newMemory) }

@@ -1,7 +1,10 @@
 package replay
 
 import (
+	"cmp"
+
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
 // PlannerPrices returns the prices of the session's first call that writes to the cache in the form of the planner: for how long it
@@ -17,8 +20,13 @@ func (f *Figures) PlannerPrices() contextgc.Prices {
 
 // plannerPrices returns the prices of a call in the form of the planner.
 func (f *Figures) plannerPrices(call int) contextgc.Prices {
-	p := f.Calls[call].Price
-	return contextgc.Prices{Write: f.WritePrice(call), Read: p.CacheRead, Output: p.Output, LookBack: p.LookBack()}
+	c := f.Calls[call]
+	p := contextgc.Prices{Write: f.WritePrice(call), Read: c.Price.CacheRead, Output: c.Price.Output, LookBack: c.Price.LookBack()}
+	m, _ := tokens.ModelOf(cmp.Or(f.Session.Steps[c.Step].Model, f.Session.Model()))
+	if m.At(c.Prompt) != c.Price { // the user's
+		return p
+	}
+	return p.Below(m.Bands, c.Prompt)
 }
 
 // clear returns the outcome of the planner, after the prunings of a policy if there are any, and sets the figures of policy gc
@@ -40,9 +48,9 @@ func (f *Figures) clear(after *Outcome) Outcome {
 }
 
 // both returns the outcome of the hook with the planner after it: what the hook cut is not cleared again, and a result that
-// it cut is smaller when it is cleared.
+// it cut is smaller when it is cleared. What is left to clearing is not cut.
 func (f *Figures) both() Outcome {
-	hook := f.judge(Hook)
+	hook := f.judge(Both)
 	gc := f.clear(&hook)
 	return Outcome{
 		Gross: hook.Gross + gc.Gross, Markers: hook.Markers, Misses: hook.Misses + gc.Misses, Wide: hook.Wide + gc.Wide,

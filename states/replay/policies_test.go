@@ -37,13 +37,16 @@ func tried(tools ...string) *trial {
 
 func TestWhatEachPolicyPrunes(t *testing.T) {
 	for tool, want := range map[string][]Policy{
-		"Read": {Hook, MCP, Proxy}, "Bash": {Hook, MCP, Proxy}, "Bash!": {Proxy}, "mcp__files__page": {Hook, Proxy}, "mcp__files__page!": {Proxy},
+		"Read": {Hook, MCP, Proxy, Both}, "Bash": {Hook, MCP, Proxy, Both}, "Bash!": {Proxy}, "mcp__files__page": {Hook, Proxy, Both}, "mcp__files__page!": {Proxy},
 		"WebFetch": {Proxy},
 	} {
 		tr := tried(tool)
-		for _, p := range []Policy{Hook, MCP, Proxy} {
+		for _, p := range []Policy{Hook, MCP, Proxy, Both} {
 			assert.Equal(t, slices.Contains(want, p), tr.prunes(p, tr.attempts[0]), "%s of %s", p, tool)
 		}
+		tr.Results[0].Call = 10 // beside clearing, text of files stays
+		assert.Equal(t, slices.Contains(want, Both) && tool != "Read", tr.prunes(Both, tr.attempts[0]), "%s late", tool)
+		assert.Equal(t, slices.Contains(want, Hook), tr.prunes(Hook, tr.attempts[0]), "%s late, alone", tool)
 	}
 	for name, spoil := range map[string]func(*attempt){
 		"the pruner failed":     func(a *attempt) { a.err = errors.New("x") },

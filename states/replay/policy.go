@@ -120,9 +120,11 @@ func (t *trial) prunes(p Policy, a attempt) bool {
 		return false
 	case p == Proxy:
 		return t.reaches().Leads(r.Parsed)
-	case p == Hook && (a.lost || t.tooLong(a)):
+	case p == MCP:
+		return ours(r.Kind) && !step.Err
+	case a.lost || t.tooLong(a) || p == Both && r.Parsed.LeftToClearing(r.Call):
 		return false
-	case p == Hook && r.Kind == history.Other:
+	case r.Kind == history.Other:
 		return !step.Err && agent.HooksReplace(step.Tool)
 	}
 	return r.Kind != history.Other && !step.Err

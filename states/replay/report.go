@@ -60,7 +60,7 @@ func (r Report) Label() (label string, printed bool) {
 	case r.Needed >= noNeeds:
 		return fmt.Sprintf("Too good: only %.0f %% of the large results leave a mark of being needed (half do where agents edit), so that misses are not seen.", r.Needed), true
 	}
-	return fmt.Sprintf("No net: only %.0f %% of the large results leave a mark of being needed, so that nobody can say what was missed.", r.Needed), false
+	return fmt.Sprintf("No figures: only %.0f %% of the large results were visibly used later, so nobody can say what was missed.", r.Needed), false
 }
 
 // Limit is the saving of a perfect pruner that keeps a given share of every result of read, bash and grep

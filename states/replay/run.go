@@ -139,6 +139,9 @@ func Of(ctx context.Context, one sessions.Session, s Settings) (*Figures, error)
 
 // compute bills one session and evaluates the policies that depend on no other.
 func compute(ctx context.Context, one sessions.Session, s Settings, policies []Policy) (*Figures, error) {
+	if s.Model != "" {
+		one = one.As(s.Model)
+	}
 	b := sessions.Billed(one, s.Prices)
 	f := &Figures{trial: &trial{Bill: b}, outcomes: map[Policy]Outcome{}}
 	if slices.ContainsFunc(policies, func(p Policy) bool { return p != GC && p != Context }) {

@@ -268,8 +268,10 @@ func (r *recorder) called() {
 		e.Seen = r.Foreseen(r.call)
 	}
 	r.add(e)
-	if this.Hidden > 0 {
+	if this.Hidden > 0 && this.Price.LookBack() > 0 { // in the form of Anthropic's API alone the proxy leaves thinking out
 		r.item(contextgc.Item{Kind: contextgc.KindThought, Tokens: this.Hidden})
+	} else {
+		r.text(this.Hidden)
 	}
 	r.begins, r.answered = false, false
 	r.call++

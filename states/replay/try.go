@@ -38,6 +38,8 @@ type trial struct {
 type Experiment struct {
 	Only func(sessions.Session) bool // the sessions that count; nil: all
 
+	Model string // of which each call is taken to be; "": of its own
+
 	// Boldness is a factor for the price at which a line is kept: above 1, more is cut. 0 means 1.
 	Boldness float64
 

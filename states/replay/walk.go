@@ -90,7 +90,7 @@ func (t *trial) reaches() history.Reach {
 		var log history.Log
 		for _, step := range t.Session.Steps {
 			if step.Kind == sessions.Result && !step.Err {
-				log.Ran(step.Tool)
+				log.Ran(step.Tool, step.Args)
 			}
 		}
 		reach := log.Reach(history.ToolCall{})

@@ -37,28 +37,31 @@ func announce(t *testing.T, name string) {
 	got := map[string]int{}
 	for _, mine := range []string{"one", "two", "three"} {
 		replicas.Go(func() {
-			db.Hear(ctx, func(topic string, payload []byte) bool {
+			db.Hear(ctx, func(topic string) bool { return topic != "nobody's" }, func(topic string, payload []byte) bool {
 				mu.Lock()
 				defer mu.Unlock()
-				if topic != "cancel" || string(payload) != mine {
-					return false
-				}
-				got[mine]++
-				return true
+				got[topic]++
+				return topic == mine
 			})
 		})
 	}
 	for _, to := range []string{"two", "one", "three"} {
-		heard, err := db.Announce(t.Context(), "cancel", []byte(to))
+		heard, err := db.Announce(t.Context(), to, []byte(to))
 		require.NoError(t, err)
 		assert.True(t, heard, to)
 	}
-	heard, err := db.Announce(t.Context(), "cancel", []byte("nobody's"))
-	require.NoError(t, err)
-	assert.False(t, heard)
+	for topic, size := range map[string]int{"nobody's": 1, "short": 1, "long": 5 << 10} {
+		heard, err := db.Announce(t.Context(), topic, make([]byte, size))
+		require.NoError(t, err)
+		assert.False(t, heard)
+	}
+	_, err = db.Announce(t.Context(), "huge", make([]byte, 2<<20))
+	assert.ErrorContains(t, err, "at most 1048576 bytes")
 	stop()
 	replicas.Wait()
-	assert.Len(t, got, 3)
+	assert.Zero(t, got["nobody's"], "is not even read")
+	assert.Greater(t, got["short"], 3, "waits for a replica that can act on it")
+	assert.LessOrEqual(t, got["long"], 3, "each replica looks once")
 	a, err := store.Open(store.Database{Name: name})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, a.Close()) }()

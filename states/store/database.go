@@ -160,7 +160,7 @@ func (db *DB) do(ctx context.Context, work func(context.Context) error) error {
 		}
 	}
 	if ctx.Err() == nil {
-		db.noted(err)
+		db.noted(ctx, err)
 	}
 	return err
 }
@@ -198,15 +198,23 @@ func (db *DB) rests() error {
 }
 
 // noted remembers whether the database could be reached. An answer of the server is an error of the work, unless it says
-// that it takes no work.
-func (db *DB) noted(err error) {
+// that it takes no work. One whose time ran out may have taken long by itself, or waited for a connection.
+func (db *DB) noted(ctx context.Context, err error) {
+	reached := err == nil || !unreachable(err) || errors.Is(err, context.DeadlineExceeded) && db.answers(ctx)
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if err == nil || !unreachable(err) {
+	if reached {
 		db.failing = nil
 		return
 	}
 	db.failing, db.resting = err, time.Now().Add(db.settings.Rest)
+}
+
+// answers asks the database on a connection of its own: those of the pool may all be at work.
+func (db *DB) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, db.settings.Rest)
+	defer cancel()
+	return direct(ctx, db.settings, func(conn *pgx.Conn) error { return conn.Ping(ctx) }) == nil
 }
 
 // unreachable reports whether err means that no other work would succeed now.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -18,7 +20,7 @@ const deciding = 0x6d70_7275_6e65_64
 // Clear implements contextgc.Decisions. Of replicas that decide at the same place at the same time the first one to store its
 // marks holds: they are unique.
 func (l *Ledger) Clear(ctx context.Context, place contextgc.Place, list []contextgc.Clearing) (holds []contextgc.Clearing, err error) {
-	if len(list) == 0 && l.db != nil {
+	if len(list) == 0 {
 		return nil, l.stay(ctx, place)
 	}
 	err = l.write(ctx, func(ctx context.Context, q querier) error {
@@ -51,10 +53,10 @@ func (l *Ledger) stay(ctx context.Context, place contextgc.Place) error {
 	switch {
 	case err == nil:
 		return nil
-	case violates(err, "places_pkey"):
+	case violates(err, "places_pkey"), isCode(err, sqlite3.SQLITE_CONSTRAINT):
 		return contextgc.ErrDecided
 	}
-	return fmt.Errorf("a place into the database: %w", err)
+	return l.failed(err, "store a place", "a place into the database")
 }
 
 // headed returns what the marks of a place lead to.
@@ -89,25 +91,32 @@ func (l *Ledger) clear(ctx context.Context, q querier, place contextgc.Place, li
 	if len(list) == 0 {
 		return nil, nil
 	}
-	var rows rowsOf
-	args := []any{mine(ctx, q), place.ID, l.now()}
-	for n, c := range list {
-		rows.add(len(args), "%d, $%d::bytea, $%d::text, $%d::bytea, $%d::bigint, $%d::boolean", n)
-		args = append(args, c.Item, c.Segment, raw(c.Stub), int64(c.Tokens), c.Free)
-	}
-	stored, err := collect(ctx, q, column[[]byte], `WITH c (n, item, segment, stub, tokens, free) AS (VALUES `+rows.String()+`)
-		INSERT INTO mcp_pruner.clearings (subject, item, since, segment, stub, tokens, free, created_at)
-		SELECT $1, c.item, $2::bytea, c.segment, c.stub, c.tokens, c.free, $3::timestamptz FROM c
-		WHERE NOT EXISTS (SELECT 1 FROM mcp_pruner.segments s WHERE s.key = c.item AND s.pinned) ORDER BY c.n
-		ON CONFLICT (item, since) DO NOTHING RETURNING item`, args...)
-	if err != nil || len(stored) == 0 {
-		return nil, err
-	}
-	for _, c := range list {
-		if slices.ContainsFunc(stored, func(item []byte) bool { return bytes.Equal(item, c.Item[:]) }) {
-			c.Since, c.Parent = place.ID, place.Parent
-			holds = append(holds, c)
+	var stored [][]byte
+	for batch := range slices.Chunk(list, rowsAtOnce) {
+		var rows rowsOf
+		args := []any{mine(ctx, q), place.ID, l.now()}
+		for n, c := range batch {
+			rows.add(len(args), "%d, $%d::bytea, $%d::text, $%d::bytea, $%d::bigint, $%d::boolean", n)
+			args = append(args, c.Item, c.Segment, raw(c.Stub), int64(c.Tokens), c.Free)
 		}
+		items, err := collect(ctx, q, column[[]byte], `WITH c (n, item, segment, stub, tokens, free) AS (VALUES `+rows.String()+`)
+			INSERT INTO mcp_pruner.clearings (subject, item, since, segment, stub, tokens, free, created_at)
+			SELECT $1, c.item, $2::bytea, c.segment, c.stub, c.tokens, c.free, $3::timestamptz FROM c
+			WHERE NOT EXISTS (SELECT 1 FROM mcp_pruner.segments s WHERE s.key = c.item AND s.pinned) ORDER BY c.n
+			ON CONFLICT (item, since) DO NOTHING RETURNING item`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range batch {
+			if slices.ContainsFunc(items, func(item []byte) bool { return bytes.Equal(item, c.Item[:]) }) {
+				c.Since, c.Parent = place.ID, place.Parent
+				holds = append(holds, c)
+			}
+		}
+		stored = append(stored, items...)
+	}
+	if len(stored) == 0 {
+		return nil, nil
 	}
 	_, err = q.exec(ctx, `UPDATE mcp_pruner.segments SET tier = 'stashed' WHERE key = ANY($1)`, stored)
 	return holds, err
@@ -234,8 +243,8 @@ func (l *Ledger) Settle(ctx context.Context, heads map[[32]byte][32]byte) (all b
 }
 
 const (
-	keepPlaces   = "ON CONFLICT (mark) DO NOTHING" // those that are stored already
-	placesAtOnce = 10_000                          // rows in one statement: parameters are limited
+	keepPlaces = "ON CONFLICT (mark) DO NOTHING" // those that are stored already
+	rowsAtOnce = 500                             // rows in one statement: SQLite compares each parameter with all others
 )
 
 // addPlaces stores places in the order of their marks, so that replicas wait for each other and do not lock each other out.
@@ -247,7 +256,7 @@ func (l *Ledger) addPlaces(ctx context.Context, q querier, heads map[[32]byte][3
 	}
 	slices.SortFunc(marks, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
 	now := l.now()
-	for batch := range slices.Chunk(marks, placesAtOnce) {
+	for batch := range slices.Chunk(marks, rowsAtOnce) {
 		var rows rowsOf
 		args := []any{now}
 		for _, mark := range batch {

@@ -63,7 +63,7 @@ func (w *ledgerTest) decide() {
 func (w *ledgerTest) settle() {
 	heads := make(map[[32]byte][32]byte)
 	var marks [][32]byte
-	for i := range 300 {
+	for i := range 1300 { // several statements
 		mark := [32]byte{byte(i), byte(i >> 8), 1}
 		marks = append(marks, mark)
 		heads[mark] = [32]byte{byte(i)}
@@ -79,4 +79,11 @@ func (w *ledgerTest) settle() {
 	assert.Equal(w, heads, got)
 	_, err = w.Clear(w.Context(), contextgc.Place{ID: [32]byte{1}, Marks: marks[:1]}, nil)
 	assert.ErrorIs(w, err, contextgc.ErrDecided)
+	many := make([]contextgc.Clearing, 7000) // more than one statement can have parameters for
+	for i := range many {
+		many[i] = contextgc.Clearing{Item: [32]byte{byte(i), byte(i >> 8), 3}, Stub: "[cleared]"}
+	}
+	holds, err := w.Clear(w.Context(), contextgc.Place{ID: [32]byte{2}, Marks: [][32]byte{{1, 1, 4}}}, many)
+	require.NoError(w, err)
+	assert.Len(w, holds, len(many))
 }

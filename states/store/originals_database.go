@@ -22,6 +22,8 @@ type sharedOriginals struct {
 	ownTime bool // the clock of the settings counts, as in tests, and not the database's
 	evicted atomic.Int64
 
+	turns sync.Map // by subject a chan struct{}, which a put holds while it looks for room: the others wait without a connection
+
 	mu    sync.Mutex
 	rooms map[owner]room // by subject
 	stats recovery.Stats
@@ -70,18 +72,54 @@ func (b *sharedOriginals) Put(ctx context.Context, i recovery.Item, text string)
 	if b.takeRoom(of, int64(len(text))) {
 		return b.db.once(ctx, insert)
 	}
-	return b.db.write(ctx, func(ctx context.Context, q querier) error {
-		if _, err := q.exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "originals of "+of); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, b.db.settings.Patience)
+	defer cancel()
+	held, _ := b.turns.LoadOrStore(of, make(chan struct{}, 1))
+	turn := held.(chan struct{})
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if b.takeRoom(of, int64(len(text))) { // the one before made some
+		<-turn
+		return b.db.once(ctx, insert)
+	}
+	done := make(chan error, 1)
+	go func() { // what makes room for the next ones does not end with the call that began it
+		defer func() { <-turn }()
+		done <- b.putInRoom(ctx, of, i, int64(len(text)), insert)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// putInRoom stores a text once there is room. What it drops is dropped in as many transactions as it takes, none of which takes long:
+// ids of one text take no bytes, so that a million of them may have to go.
+func (b *sharedOriginals) putInRoom(caller context.Context, of owner, i recovery.Item, size int64, insert func(context.Context, querier) error) (err error) {
+	var last int64 // seq of the newest id that has to go
+	for stored := false; !stored && err == nil; {
+		err = b.db.write(context.WithoutCancel(caller), func(ctx context.Context, q querier) error {
+			if _, err := q.exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "originals of "+of); err != nil {
+				return err
+			}
+			if _, err := drop(ctx, q, `expires_at <= COALESCE($1, now()) ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+				b.at(i.Created), expiredAtOnce); err != nil { // of all subjects, those that others are dropping excepted
+				return err
+			}
+			ok, err := b.makeRoom(ctx, q, of, i.Hash, size, &last)
+			if err == nil && ok && caller.Err() == nil { // else nobody waits for the id
+				err = insert(ctx, q)
+			}
+			stored = ok
 			return err
-		}
-		if err := b.dropExpired(ctx, q, i.Created); err != nil {
-			return err
-		}
-		if err := insert(ctx, q); err != nil {
-			return err
-		}
-		return b.makeRoom(ctx, q, of)
-	})
+		})
+	}
+	return err
 }
 
 // taken returns recovery.ErrTaken for an error that says that the subject has the id.
@@ -104,76 +142,61 @@ func (b *sharedOriginals) takeRoom(of owner, bytes int64) bool {
 	return true
 }
 
-// expiredAtOnce bounds the ids dropped for one that is stored.
-const expiredAtOnce = 2000
+const (
+	expiredAtOnce = 2000   // ids dropped for one that is stored, because they expired
+	slack         = 32     // part of a limit that is freed when it is reached, so that not every text after that has to count the others
+	droppedAtOnce = 50_000 // ids dropped in one transaction
+)
 
-// dropExpired drops expired ids of all subjects, those that others are dropping excepted. They are deleted by their place: a
-// join with so many ids would read the whole table.
-func (b *sharedOriginals) dropExpired(ctx context.Context, q querier, now time.Time) error {
+// makeRoom drops a subject's oldest ids until a text fits in. ok is false if more of them, up to last, have to go.
+func (b *sharedOriginals) makeRoom(ctx context.Context, q querier, of owner, hash [sha256.Size]byte, size int64, last *int64) (ok bool, err error) {
+	most, mostBytes := int64(b.limits.MaxItems), b.limits.MaxBytes
+	for {
+		n, err := drop(ctx, q, `subject = $1 AND seq <= $2 AND expires_at IS NOT NULL ORDER BY seq LIMIT $3`, of, *last, droppedAtOnce)
+		b.evicted.Add(n)
+		if err != nil || n == droppedAtOnce {
+			return false, err
+		}
+		var items, bytes int64
+		if _, err := first(ctx, q, []any{&items, &bytes, last}, `WITH ids AS NOT MATERIALIZED
+			(SELECT seq, hash FROM mcp_pruner.originals WHERE subject = $1 AND expires_at IS NOT NULL),
+			latest AS (SELECT hash, MAX(seq) AS seq, COUNT(*) AS n FROM ids GROUP BY hash),
+			sums AS (SELECT seq, n, SUM(CASE WHEN hash != $2 THEN bytes ELSE 0 END) OVER (ORDER BY seq) AS freed
+				FROM latest JOIN (SELECT hash, bytes FROM mcp_pruner.texts WHERE subject = $1) t USING (hash)),
+			total AS (SELECT COALESCE(SUM(n), 0)::bigint + 1 AS items, COALESCE(MAX(freed), 0)::bigint + $3 AS bytes FROM sums)
+			SELECT items, bytes, COALESCE(GREATEST((SELECT seq FROM ids WHERE items > $4 ORDER BY seq OFFSET GREATEST(items - $4 - 1, 0) LIMIT 1),
+			CASE WHEN bytes > $5 THEN COALESCE((SELECT MIN(seq) FROM sums WHERE freed >= bytes - $5), (SELECT MAX(seq) FROM sums)) END), 0) FROM total`,
+			of, hash, size, most-most/slack, mostBytes-mostBytes/slack); err != nil {
+			return false, err
+		}
+		if items <= most && bytes <= mostBytes {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.rooms[of] = room{(most - items) / replicas, (mostBytes - bytes) / replicas}
+			return true, nil
+		}
+	}
+}
+
+// drop drops the ids for which a condition holds, and their texts. They are deleted by their place: a join with so many ids would
+// read the whole table.
+func drop(ctx context.Context, q querier, where string, args ...any) (dropped int64, err error) {
 	hashes := make(map[owner][][]byte)
-	err := q.each(ctx, func(r row) error {
+	err = q.each(ctx, func(r row) error {
 		var of owner
 		var hash []byte
-		err := r(&of, &hash)
-		hashes[of] = append(hashes[of], hash)
+		var n int64
+		err := r(&of, &hash, &n)
+		hashes[of], dropped = append(hashes[of], hash), dropped+n
 		return err
-	}, `DELETE FROM mcp_pruner.originals WHERE ctid = ANY(ARRAY(SELECT ctid FROM mcp_pruner.originals
-		WHERE expires_at <= COALESCE($1, now()) ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING subject, hash`, b.at(now), expiredAtOnce)
-	if err != nil {
-		return err
-	}
+	}, `WITH dropped AS (DELETE FROM mcp_pruner.originals WHERE ctid = ANY(ARRAY(SELECT ctid FROM mcp_pruner.originals
+		WHERE `+where+`)) RETURNING subject, hash) SELECT subject, hash, COUNT(*) FROM dropped GROUP BY subject, hash`, args...)
 	for of, all := range hashes {
-		if err := dropTexts(ctx, q, of, all); err != nil {
-			return err
+		if err == nil {
+			err = dropTexts(ctx, q, of, all)
 		}
 	}
-	return nil
-}
-
-// slack is the part of a limit that is freed when it is reached, so that not every text after that has to count the others.
-const slack = 32
-
-// makeRoom drops a subject's oldest ids until it is within the limits.
-func (b *sharedOriginals) makeRoom(ctx context.Context, q querier, of owner) error {
-	items, bytes, err := b.count(ctx, q, of)
-	if err != nil {
-		return err
-	}
-	most, mostBytes := int64(b.limits.MaxItems), b.limits.MaxBytes
-	for over := items > most || bytes > mostBytes; over; over = items > most || bytes > mostBytes {
-		most, mostBytes = int64(b.limits.MaxItems-b.limits.MaxItems/slack), b.limits.MaxBytes-b.limits.MaxBytes/slack
-		n := max(items-most, 1)
-		if bytes > mostBytes {
-			n = max(n, items*(bytes-mostBytes)/bytes/2)
-		}
-		if err := b.dropOldest(ctx, q, of, n); err != nil {
-			return err
-		}
-		if items, bytes, err = b.count(ctx, q, of); err != nil {
-			return err
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.rooms[of] = room{(int64(b.limits.MaxItems) - items) / replicas, (b.limits.MaxBytes - bytes) / replicas}
-	return nil
-}
-
-func (b *sharedOriginals) count(ctx context.Context, q querier, of owner) (items, bytes int64, err error) {
-	_, err = first(ctx, q, []any{&items, &bytes}, `SELECT COUNT(*), COALESCE((SELECT SUM(t.bytes) FROM mcp_pruner.texts t WHERE t.subject = $1 AND EXISTS
-		(SELECT 1 FROM mcp_pruner.originals o WHERE o.subject = $1 AND o.hash = t.hash AND o.expires_at IS NOT NULL)), 0)::bigint
-		FROM mcp_pruner.originals WHERE subject = $1 AND expires_at IS NOT NULL`, of)
-	return items, bytes, err
-}
-
-func (b *sharedOriginals) dropOldest(ctx context.Context, q querier, of owner, n int64) error {
-	hashes, err := collect(ctx, q, column[[]byte], `DELETE FROM mcp_pruner.originals WHERE subject = $1 AND seq IN (SELECT seq FROM mcp_pruner.originals
-		WHERE subject = $1 AND expires_at IS NOT NULL ORDER BY seq LIMIT $2) RETURNING hash`, of, n)
-	if err != nil {
-		return err
-	}
-	b.evicted.Add(int64(len(hashes)))
-	return dropTexts(ctx, q, of, hashes)
+	return dropped, err
 }
 
 // Get implements recovery.Backend. Another subject's id takes the way of one that never was: it is looked up among the

@@ -93,7 +93,7 @@ func (o *originals) insert(ctx context.Context, q querier, i recovery.Item, text
 		return err
 	}
 	o.clock.start(i.ID, i.Created)
-	return o.makeRoom(ctx, q)
+	return o.makeRoom(ctx, q, i.ID)
 }
 
 // Get implements recovery.Backend. It takes no lock: SQLite allows reads while others write.
@@ -160,17 +160,28 @@ func (o *originals) dropExpired(ctx context.Context, q querier, now time.Time) e
 	return nil
 }
 
-func (o *originals) makeRoom(ctx context.Context, q querier) error {
+// oldestOfMost finds the oldest id of the subject, which stands before the slash, that has most ids or bytes beside the id just put.
+const oldestOfMost = `SELECT i.id, MIN(seq) FROM (SELECT MIN(seq) AS seq, COUNT(*) AS n, hash FROM items WHERE id <> $2 GROUP BY hash) JOIN items i USING (seq)
+	JOIN texts t ON t.hash = i.hash GROUP BY substr(i.id, 1, instr(i.id, '/')) ORDER BY CASE WHEN $1 THEN SUM(n) ELSE SUM(bytes) END DESC, 2 LIMIT 1`
+
+func (o *originals) makeRoom(ctx context.Context, q querier, put string) error {
 	for {
 		var items int
 		var bytes int64
 		var oldest string
-		if _, err := first(ctx, q, []any{&items, &bytes, &oldest}, `SELECT (SELECT COUNT(*) FROM items), (SELECT SUM(bytes) FROM texts), id
-			FROM items ORDER BY seq LIMIT 1`); err != nil {
+		var subjects bool
+		if _, err := first(ctx, q, []any{&items, &bytes, &oldest, &subjects}, `SELECT (SELECT COUNT(*) FROM items), (SELECT SUM(bytes) FROM texts), id,
+			(SELECT MIN(id) FROM items) < 'prn' FROM items ORDER BY seq LIMIT 1`); err != nil {
 			return err
 		}
 		if items <= o.limits.MaxItems && bytes <= o.limits.MaxBytes {
 			return nil
+		}
+		if subjects {
+			var seq int64
+			if _, err := first(ctx, q, []any{&oldest, &seq}, oldestOfMost, items > o.limits.MaxItems, put); err != nil {
+				return err
+			}
 		}
 		if err := o.remove(ctx, q, oldest); err != nil {
 			return err
