@@ -15,6 +15,7 @@ const (
 	imported   // an import that the file needs
 	between    // in a gap too small for a marker
 	guarded    // between NO_PRUNE directives, or a marker of an earlier pruning
+	asked      // in a part that the call asks for as a whole
 	alarm      // a sign of trouble in a log
 	ending     // the last lines of a log
 	required   // by Options.MinKeepLines or MaxPruneRatio
@@ -33,6 +34,7 @@ var causeNames = map[cause]string{
 	imported:   "import",
 	between:    "context",
 	guarded:    "protected: directive or marker",
+	asked:      "asked for as a whole",
 	alarm:      "protected: sign of trouble",
 	ending:     "protected: end of the log",
 	required:   "limits",

@@ -191,7 +191,7 @@ func (s Survey) Choose() Result {
 	if s.opts.Ends > 0 {
 		return chooseEnds(input{Text: s.text, Relevance: s.inParts, confidence: 1, opts: opts}, s.opts.Ends)
 	}
-	opts.Whole, opts.Around = s.whole, s.opts.Call.Around() > 0
+	opts.Whole, opts.Around, opts.Parts = s.whole, s.opts.Call.Around() > 0, s.opts.call().WholeParts(s.text.Doc.Lines)
 	if s.ranking != nil && !s.precise() {
 		res := chooseRanges(input{Text: s.text, Relevance: s.relevance, confidence: s.confidence, opts: opts}, *s.ranking)
 		if !s.rulesMayCut(res) {

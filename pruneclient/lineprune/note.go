@@ -1,6 +1,7 @@
 package lineprune
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,10 +46,11 @@ func (in input) note(res Result, warnings []string) string {
 
 // noteOfDoubt returns the part of the note for a doubtful result, or "".
 func noteOfDoubt(t *rank.Text, warnings []string) string {
+	if !slices.Contains(warnings, LowConfidence) {
+		return ""
+	}
 	word := missing(t)
 	switch {
-	case !slices.Contains(warnings, LowConfidence):
-		return ""
 	case word.name != "" && !word.some && len(t.Matches.Hits)+len(t.Matches.PathHits) == 0:
 		return "nothing in it matches the question; what is kept says what it is about"
 	case word.name != "":
@@ -79,26 +81,28 @@ func (u unjudged) said() string {
 }
 
 // missing returns the most informative word of the question that does not occur where lines are judged. Of a word that stands
-// there within longer ones nothing can be said.
+// there within longer ones nothing can be said. Each word that is looked for takes a pass over the text, so that they are few.
 func missing(t *rank.Text) (best unjudged) {
 	found := make([]bool, len(t.Question.Groups))
-	for _, h := range t.Matches.Hits {
-		found[h.Group] = true
+	for _, hits := range [][]rank.Hit{t.Matches.Hits, t.Matches.PathHits} {
+		for _, h := range hits {
+			found[h.Group] = true
+		}
 	}
-	for _, h := range t.Matches.PathHits {
-		found[h.Group] = true
-	}
-	most := 0.0
+	var sought []int16
 	for g, group := range t.Question.Groups {
 		quotable := len(group.Name) <= longestWord && !strings.ContainsAny(group.Name, "`\r\n")
-		bits := t.Question.BitsOf(int16(g))
-		if found[g] || bits <= 0 || !quotable {
-			continue
+		if !found[g] && quotable && t.Question.BitsOf(int16(g)) > 0 {
+			sought = append(sought, int16(g))
 		}
-		line, within := occurs(t.Doc, group.Name)
+	}
+	slices.SortStableFunc(sought, func(a, b int16) int { return cmp.Compare(t.Question.BitsOf(b), t.Question.BitsOf(a)) })
+	best.some = len(sought) > doc.MostNames // of the others it is not known
+	for _, g := range sought[:min(len(sought), doc.MostNames)] {
+		line, within := occurs(t.Doc, t.Question.Groups[g].Name)
 		best.some = best.some || line > 0 || within
-		if bits > most && !within {
-			best.name, best.line, most = group.Name, line, bits
+		if best.name == "" && !within {
+			best.name, best.line = t.Question.Groups[g].Name, line
 		}
 	}
 	return best

@@ -66,8 +66,9 @@ type choiceOptions struct {
 
 	Explain bool // fill Result.Lines and Result.Terms
 
-	Around bool   // the text is what a search found, with lines of context
-	Whole  string // why the text was asked for as a whole, or ""; a budget is a hard limit all the same
+	Around bool     // the text is what a search found, with lines of context
+	Whole  string   // why the text was asked for as a whole, or ""; a budget is a hard limit all the same
+	Parts  [][2]int // ranges of lines, end excluded, that were asked for as a whole
 }
 
 // minKept returns the least number of lines to keep of n.

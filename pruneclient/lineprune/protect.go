@@ -12,6 +12,11 @@ func (in input) protected() []cause {
 			keep[i] = guarded
 		}
 	}
+	for _, part := range in.opts.Parts {
+		for i := part[0]; i < part[1] && !in.budgeted(); i++ {
+			keep[i] = asked
+		}
+	}
 	if in.Kind == doc.Logs && !in.budgeted() {
 		in.keepAlarms(keep)
 		in.keepFailing(keep)

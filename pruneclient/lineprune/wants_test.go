@@ -165,3 +165,16 @@ func TestANoteDeniesOnlyWhatWasLookedAt(t *testing.T) {
 		require.Equal(t, cmp.Or(c.budget, "perhaps not the answer: "+c.free), res.Note)
 	}
 }
+
+// Each word that is looked for takes a pass over the text, in which each line is put into small letters.
+func TestANoteSearchesForFewWords(t *testing.T) {
+	var q strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&q, "a.%d ", i)
+	}
+	const lines = 3000
+	text, err := read(t.Context(), strings.Repeat("Gamma(delta)\n", lines), q.String(), Code, Options{})
+	require.NoError(t, err)
+	passes := testing.AllocsPerRun(1, func() { missing(text) }) / lines
+	require.Less(t, passes, doc.MostNames+1.0)
+}

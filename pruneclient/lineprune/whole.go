@@ -11,10 +11,7 @@ import (
 // askedWhole returns why a text was asked for as a whole, or "". Hooks, the proxy, replay, this program's tools, the gateway
 // and the verb prune all come here, so that none of them gives an agent half of a list.
 func askedWhole(t *rank.Text, question string, opts Options) string {
-	call := opts.Call
-	if call.Command() == "" && opts.Command != "" {
-		call.Args = map[string]any{"command": opts.Command, "description": call.About()}
-	}
+	call := opts.call()
 	file, lines := cmp.Or(opts.File, call.File()), len(t.Doc.Lines)
 	switch why := call.Whole(lines); {
 	case why != "":
@@ -27,4 +24,13 @@ func askedWhole(t *rank.Text, question string, opts Options) string {
 		return "all of its records were asked for"
 	}
 	return ""
+}
+
+// call returns the call. Its command may be known without its other arguments, from Options.Command.
+func (o Options) call() session.Origin {
+	call := o.Call
+	if call.Command() == "" && o.Command != "" {
+		call.Args = map[string]any{"command": o.Command, "description": call.About()}
+	}
+	return call
 }

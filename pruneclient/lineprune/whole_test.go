@@ -104,3 +104,17 @@ func TestAShortFileStaysWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestAPartThatTheCallBoundedStaysWhole has a short part between long ones: only they are cut.
+func TestAPartThatTheCallBoundedStaysWhole(t *testing.T) {
+	text := times(400, "unit %d is built\n") + "== tags ==\nv5\nv4\nv3\nv2\nv1\n== log ==\n" +
+		times(400, "step %d is done\n") + "error: retry.go:7: too many retries\n" + times(40, "step %d is left\n")
+	const command = "make; echo '== tags =='; git tag | head -5; echo '== log =='; cat build.log"
+	kept, res := keptText(t, text, "why does the build fail", Options{Call: session.Origin{Tool: "bash", Args: map[string]any{"command": command}}})
+	require.False(t, res.Whole())
+	for _, line := range []string{"v5", "v4", "v3", "v2", "v1", "error: retry.go:7: too many retries"} {
+		require.True(t, kept[line], line)
+	}
+	kept, _ = keptText(t, text, "why does the build fail", Options{Call: session.Origin{Tool: "bash", Args: map[string]any{"command": "./report"}}})
+	require.False(t, kept["v3"], "nothing says that it was asked for")
+}

@@ -111,9 +111,14 @@ func (s *Service) store(ctx context.Context, a PruneArgs) (id string, err error)
 	return s.settings.Store.Put(ctx, a.Text)
 }
 
-// inSlot runs work once a slot is free, and turns a panic in it into an error, so that a
+// inSlot runs work once it is the turn of the context's subject and a slot is free, and turns a panic in it into an error, so that a
 // bug does not lose the text.
 func (s *Service) inSlot(ctx context.Context, work func() error) (err error) {
+	leave, err := s.turns.take(ctx, cap(s.slots))
+	if err != nil {
+		return err
+	}
+	defer leave()
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()

@@ -30,7 +30,7 @@ type RecoverMetadata struct {
 	CutsNewline bool `json:"final_newline_cut,omitempty"`
 }
 
-// AnswerTooLarge means that the ranges exceed the size limit of an answer.
+// AnswerTooLarge means that the ranges exceed the size limit of an answer, or are too many.
 type AnswerTooLarge struct{ Most int } // bytes
 
 func (e *AnswerTooLarge) Error() string {
@@ -40,7 +40,7 @@ func (e *AnswerTooLarge) Error() string {
 // ErrSearchTooSlow means that the search for a pattern took longer than searchTime.
 var ErrSearchTooSlow = errors.New("search_too_slow")
 
-const searchTime = 10 * time.Second
+const searchTime, maxRanges = 10 * time.Second, 1000 // each range may be the whole text
 
 // Recovery is a call of recover_text whose original was found. Its size is known before the
 // answer is built.
@@ -68,7 +68,7 @@ func (s *Service) Recover(ctx context.Context, a RecoverArgs, most int) (Recover
 		return Recovery{}, err
 	case a.Pattern != nil && len(a.Ranges) == 0:
 		size = len(original.String())
-	case most > 0 && size > most:
+	case most > 0 && size > most, len(a.Ranges) > maxRanges:
 		return Recovery{}, &AnswerTooLarge{Most: most}
 	}
 	return Recovery{args: a, original: original, size: size, most: most}, nil

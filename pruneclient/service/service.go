@@ -34,6 +34,7 @@ type Settings struct {
 type Service struct {
 	settings Settings
 	slots    chan struct{} // one token per text being processed
+	turns    turns
 	counters counters
 	usable   func(context.Context) error // see While; nil: always
 }

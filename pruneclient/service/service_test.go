@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -357,6 +358,11 @@ func TestRecoverText(t *testing.T) {
 	var bad *recovery.BadRange
 	_, err = recoverText(t, s, service.RecoverArgs{PruneID: id, Ranges: []recovery.Range{{Start: 1, End: 1}, {Start: 9, End: 9}}}, 0)
 	require.ErrorAs(t, err, &bad)
+	var large *service.AnswerTooLarge
+	_, err = recoverText(t, s, service.RecoverArgs{PruneID: id, Ranges: slices.Repeat([]recovery.Range{{Start: 1, End: 5}}, 1001)}, 0)
+	require.ErrorAs(t, err, &large, "each of them may be searched for a pattern")
+	_, err = recoverText(t, s, service.RecoverArgs{PruneID: id, Ranges: slices.Repeat([]recovery.Range{{Start: 1, End: 5}}, 1000)}, 0)
+	require.NoError(t, err)
 }
 
 // Shorter counts in characters as well as in bytes.

@@ -3,12 +3,13 @@ package doc
 // Limits of how much of a text is examined. Tokens beyond them are only counted. They bound the running
 // time.
 const (
-	MaxQuestion    = 4000 // bytes of a question
-	ScoredPrefix   = 4096 // bytes of a line matched against the question; a minified file is a single line, and its first page identifies it
-	SignalPrefix   = 400  // bytes of a line searched for signs of trouble
-	TemplatePrefix = 300  // bytes of a line that identify the statement that printed it
-	MaxFollowers   = 8    // words that may follow one word of a question in a phrase
-	CheckEvery     = 2048 // lines between two checks of the context
+	MaxQuestion    = 4000    // bytes of a question
+	ScoredPrefix   = 4096    // bytes of a line matched against the question; a minified file is a single line, and its first page identifies it
+	SignalPrefix   = 400     // bytes of a line searched for signs of trouble
+	TemplatePrefix = 300     // bytes of a line that identify the statement that printed it
+	MaxFollowers   = 8       // words that may follow one word of a question in a phrase
+	SpreadSteps    = 1 << 26 // lines times words of a question whose surroundings are scored; 64 words in a million lines
+	CheckEvery     = 2048    // lines between two checks of the context
 )
 
 // Detection. Set by reading texts whose kind was detected wrongly.

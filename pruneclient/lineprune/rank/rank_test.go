@@ -1,9 +1,12 @@
 package rank
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
 func TestWhatCompilersAndTestRunnersSayOfAFailure(t *testing.T) {
@@ -25,5 +28,21 @@ func TestRarityFallsWithEveryLineAndStaysPositive(t *testing.T) {
 		for df := n; df > 0 && df > n-2000; df-- {
 			require.Greater(t, idf(n, df-1), idf(n, df), "%v of %v", df, n)
 		}
+	}
+}
+
+// In a million lines only the surroundings of a long question's rarest words are scored.
+func TestCommonWordsOfALongQuestion(t *testing.T) {
+	d, q := doc.New(strings.Repeat("\n", 1<<20)), &Question{}
+	most := doc.SpreadSteps / len(d.Lines)
+	r, hits := Relevance{Score: make([]float64, len(d.Lines))}, make([]Hit, most+1)
+	for g := range hits {
+		q.newGroup("alpha", 1)
+		r.rarity = append(r.rarity, float64(1+(g+most)%len(hits))) // the second is the most common
+		hits[g] = Hit{Line: int32(100 * g), Group: int16(g), Weight: 1}
+	}
+	r.near(d, q, hits, make([]step, len(d.Lines)), doc.Profile{Own: 1})
+	for g, h := range hits {
+		require.Equal(t, g != 1, r.Score[h.Line] > 0, g)
 	}
 }

@@ -4,8 +4,10 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
@@ -133,7 +135,9 @@ func steps(d *doc.Document, kind doc.Kind, shape structure.Shape) []step {
 // summed over the terms.
 func (r *Relevance) near(d *doc.Document, q *Question, found []Hit, steps []step, p doc.Profile) {
 	reach, together := make([]float32, len(d.Lines)), make([]float32, len(d.Lines))
-	for g, hits := range byGroup(found, len(q.Groups)) {
+	groups := byGroup(found, len(q.Groups))
+	r.dropCommon(groups, doc.SpreadSteps/max(len(d.Lines), 1))
+	for g, hits := range groups {
 		if len(hits) == 0 {
 			continue
 		}
@@ -148,6 +152,20 @@ func (r *Relevance) near(d *doc.Document, q *Question, found []Hit, steps []step
 		}
 	}
 	r.found = float64(highest(together))
+}
+
+// dropCommon empties all but the rarest groups, because each takes a pass over all lines.
+func (r *Relevance) dropCommon(groups [][]Hit, most int) {
+	var found []int
+	for g, hits := range groups {
+		if len(hits) > 0 {
+			found = append(found, g)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(r.rarity[b], r.rarity[a]) })
+	for _, g := range found[min(len(found), most):] {
+		groups[g] = nil
+	}
 }
 
 // addColumns treats the question's words in a table's header as found in every row, because they name what

@@ -1,11 +1,14 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Limits of what a call asks for as a whole.
@@ -22,13 +25,14 @@ func (c Origin) Whole(lines int) string {
 		return "a list of names or counts"
 	case c.Around() >= LongContext:
 		return "a search for what stands around its matches"
-	case lines <= Bounded+fewMore && c.bound() <= Bounded:
+	case lines <= Bounded+fewMore && c.bound() <= Bounded+fewMore:
 		return "a range that the call chose"
 	}
 	return ""
 }
 
-// fewMore is the number of lines that a client, or an echo in a command, may add to an output.
+// fewMore is the number of lines above Bounded that are allowed: a client or an echo adds some to an output, and "sed -n 700,900p"
+// prints 201.
 const fewMore = 8
 
 // The tools that list names, and the modes of searches that do.
@@ -53,9 +57,14 @@ func (c Origin) listsNames() bool {
 }
 
 // spoken returns the pipelines of a command that print something to read.
-func spoken(command string) [][][]string {
-	return slices.DeleteFunc(Pipelines(command), func(p [][]string) bool { return len(p) == 1 && Has(p[0][0], Silent) })
-}
+func spoken(command string) [][][]string { return slices.DeleteFunc(outer(command), silent) }
+
+// outer returns the pipelines of a command, in which "_" stands for what another command inside prints.
+func outer(command string) [][][]string { return Pipelines(inner().ReplaceAllString(command, "_")) }
+
+var inner = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\([^()]*\)`) })
+
+func silent(pipeline [][]string) bool { return len(pipeline) == 1 && Has(pipeline[0][0], Silent) }
 
 // listsNames reports whether a pipeline prints names or counts.
 func listsNames(pipeline [][]string) bool {
@@ -79,7 +88,7 @@ func listsNames(pipeline [][]string) bool {
 // listers are the programs that print names and counts, and the verbs of others that do.
 var listers = map[string][]string{
 	"ls": nil, "tree": nil, "locate": nil, "wc": nil, "du": nil, "dir": nil, "get-childitem": nil,
-	"git": {"ls-files", "ls-tree", "branch", "tag", "remote", "worktree"},
+	"git": {"ls-files", "ls-tree", "ls-remote", "for-each-ref", "branch", "tag", "remote", "worktree"},
 	"npm": {"ls", "list", "outdated"}, "pnpm": {"ls", "list", "outdated"}, "yarn": {"list", "outdated"}, "bun": {"outdated"},
 	"pip": {"list", "freeze"}, "pip3": {"list", "freeze"}, "go": {"list"}, "cargo": {"tree", "outdated"},
 }
@@ -251,16 +260,23 @@ func optionOf(args []string, letters string, long ...string) (largest int) {
 const unbounded = math.MaxInt32
 
 // bound returns the number of lines to which the call bounds its output, or unbounded.
-func (c Origin) bound() (lines int) {
-	command := c.Command()
-	if command == "" {
-		return c.boundByArgs()
+func (c Origin) bound() int {
+	if command := c.Command(); command != "" {
+		return boundOfAll(spoken(command))
 	}
-	pipelines := spoken(command)
+	return c.boundByArgs()
+}
+
+// boundOfAll returns the number of lines to which pipelines bound what they print together, or unbounded. Lists of names
+// count none: they are whole anyway.
+func boundOfAll(pipelines [][][]string) (lines int) {
 	if len(pipelines) == 0 {
 		return unbounded
 	}
 	for _, pipeline := range pipelines {
+		if listsNames(pipeline) {
+			continue
+		}
 		least := unbounded
 		for _, words := range pipeline {
 			least = min(least, boundOf(bare(words)))
@@ -270,6 +286,35 @@ func (c Origin) bound() (lines int) {
 		}
 	}
 	return lines
+}
+
+// WholeParts returns the ranges of lines, end excluded, of the parts of an output that the call asks for as a whole. A command
+// divides its output by headings that it prints itself: "echo '== tags =='; git tag | head -5; echo '== code =='; cat a.go".
+func (c Origin) WholeParts(lines []string) (parts [][2]int) {
+	start, from := 0, 0 // the part's first line and first pipeline
+	pipelines := outer(c.Command())
+	end := func(line, pipeline int) {
+		printing := slices.DeleteFunc(slices.Clone(pipelines[from:pipeline]), silent)
+		if line-start <= Bounded+fewMore && boundOfAll(printing) <= Bounded+fewMore {
+			parts = append(parts, [2]int{start, line})
+		}
+		start, from = line+1, pipeline+1
+	}
+	for i, p := range pipelines {
+		heading := strings.TrimSpace(strings.ReplaceAll(strings.Join(p[0][1:], " "), `\n`, "\n"))
+		if p[0][0] != "echo" && p[0][0] != "printf" || len(p) > 1 || heading == "" {
+			continue
+		}
+		at := slices.IndexFunc(lines[start:], func(line string) bool { return strings.TrimSpace(line) == heading })
+		if at < 0 {
+			return nil // the shell has changed it
+		}
+		end(start+at, i)
+	}
+	if from > 0 {
+		end(len(lines), len(pipelines))
+	}
+	return parts
 }
 
 // boundByArgs does the same by the arguments of a tool that reads a file or searches. Other tools count something else than lines.
@@ -298,6 +343,10 @@ func boundOf(words []string) int {
 	switch name := program(words); name {
 	case "head", "tail":
 		return headBound(args)
+	case "git":
+		if args = afterOptions(args, "Cc"); len(args) > 0 && args[0] == "log" && slices.ContainsFunc(args, oneLine) {
+			return cmp.Or(optionOf(args, "nC", "--max-count"), unbounded) // -C stands for -20
+		}
 	case "sed":
 		return sedBound(args)
 	case "grep", "egrep", "fgrep", "rg":
@@ -313,6 +362,11 @@ func boundOf(words []string) int {
 		}
 	}
 	return unbounded
+}
+
+// oneLine reports whether an option of git's log makes it print a line a commit.
+func oneLine(option string) bool {
+	return option == "--oneline" || strings.HasPrefix(option, "--format=") || strings.HasPrefix(option, "--pretty=")
 }
 
 // headBound returns the number of lines that head or tail print: "-20", "-n 20", "-n20", "--lines=20". "+20" and, for head, a

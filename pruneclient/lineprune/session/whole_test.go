@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,13 @@ func TestWhatACommandAsksForAsAWhole(t *testing.T) {
 		"git diff main":                                      "",
 		"git ls-files 'src/*.ts'":                            names,
 		"git log --oneline":                                  "",
+		"git log --oneline -20":                              ranged,
+		"git log -p -20":                                     "",
+		"git log -1 --format=%ci v1":                         ranged,
+		"sed -n 700,900p a.go":                               ranged,
+		"git ls-remote --tags origin":                        names,
+		"git tag; echo; git log --oneline -n 20 | cat":       ranged,
+		"git status --short; git tag | head -5; cat a.go":    "",
 		"ls -laR src; ls -la test":                           names,
 		"ls -la && cat package.json":                         "",
 		"sudo wc -l /var/log/*.log":                          names,
@@ -48,7 +56,8 @@ func TestWhatACommandAsksForAsAWhole(t *testing.T) {
 		"npm test":                                           "",
 		"go test ./...":                                      "",
 		"for f in *.go; do grep -c x $f; done":               "",
-		"wc -l $(git ls-files)":                              "", // a command inside another is not read
+		"wc -l $(git ls-files)":                              names,
+		"head -n $(cat count) a.go":                          "", // what the inner command prints is not known
 		"ls > files.txt":                                     "",
 		`grep -A 30 "func.*find" store.go`:                   around,
 		"grep -nA30 'func find' store.go":                    around,
@@ -106,4 +115,17 @@ func TestWhatACallAsksForAsAWhole(t *testing.T) {
 		require.Equal(t, c.want, session.Origin{Tool: c.tool, Args: c.args}.Whole(100), "%s %v", c.tool, c.args)
 	}
 	require.Empty(t, session.Origin{Args: map[string]any{"command": "rg -m 5 oldName"}}.Whole(900), "the bound was for each file")
+}
+
+// TestPartsOfACommandThatAreAskedForAsAWhole has a command that prints a heading before each of its parts.
+func TestPartsOfACommandThatAreAskedForAsAWhole(t *testing.T) {
+	lines := strings.Split("== tags ==\nv2\nv1\n== code ==\npackage a\n\nfunc a() {}\n== last ==\nx", "\n")
+	parts := func(command string) [][2]int {
+		return session.Origin{Args: map[string]any{"command": command}}.WholeParts(lines)
+	}
+	const command = "echo '== tags =='; git tag | head -5; echo; echo == code == && cat a.go; printf '== last ==\\n'; tail -1 b"
+	require.Equal(t, [][2]int{{1, 3}, {8, 9}}, parts(command))
+	require.Nil(t, parts("git tag | head -5; cat a.go"), "without a heading nothing says which lines are the tags")
+	require.Nil(t, parts("echo \"== $X ==\"; git tag; echo == code ==; cat a.go"), "what the shell puts in is not known")
+	require.Nil(t, session.Origin{}.WholeParts(lines))
 }
