@@ -32,6 +32,9 @@ func main() {
 		serveBareHTTP()
 		return
 	}
+	if len(os.Args) == 3 && os.Args[1] == bareProxyArgument {
+		serveBareProxy(os.Args[2])
+	}
 	if len(os.Args) == 3 && os.Args[1] == quickArgument {
 		n, _ := strconv.Atoi(os.Args[2]) // written by waysTo
 		serveQuick(n)
@@ -95,7 +98,7 @@ var measures = []struct {
 }{
 	{"stdio", roundTrips}, {"start", startUp}, {"ping", pings}, {"memory", memory}, {"search", searches}, {"http", requests}, {"crowd", crowd}, {"greedy", greedy},
 	{"gateway", gatewayCost}, {"wrap", wrapCost},
-	{"proxy", proxied}, {"hook", hooks},
+	{"proxy", proxied}, {"growing", growing}, {"hook", hooks},
 }
 
 func names() []string {

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
-// The page begins with head and ends with goals. The figures in goals are copied by hand from this page and others.
+// The page begins with head and ends with goals, whose figures are copied by hand from other pages.
 var (
 	//go:embed head.md
 	head string
@@ -53,43 +53,54 @@ func run(ctx context.Context, data, weights, out, readme string) error {
 	if err != nil {
 		return err
 	}
-	p := page{fixtures: fixtures{data, opened, unseen}, only: map[string]replay.Report{}, reports: map[string]replay.Report{}}
-	for _, write := range []func(context.Context) error{p.sets, p.repositories, p.curve, p.ablations, p.asking} {
+	then := newTable()
+	p := page{fixtures: fixtures{data, opened, unseen}, then: then, today: newTable(), reports: then.reports}
+	for _, write := range []func(context.Context) error{p.policies, p.curve, p.ablations, p.asking} {
 		if err := write(ctx); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(out, []byte(head+p.text.String()+goals), 0o644); err != nil || readme == "" {
+	if err := os.WriteFile(out, []byte(head+p.text.String()+p.goals()+goals), 0o644); err != nil || readme == "" {
 		return err
 	}
 	text, err := os.ReadFile(readme)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(readme, []byte(p.inReadme(string(text))), 0o644)
+	changed, err := p.inReadme(string(text))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(readme, []byte(changed), 0o644)
 }
 
 // page is docs/evidence/BILL.md in the making.
 type page struct {
 	fixtures
 	text    strings.Builder
+	then    *table                   // at the prices of the sessions' own models
+	today   *table                   // at those of today's default models
 	reports map[string]replay.Report // of every policy, by set
-	only    map[string]replay.Report // of our server as the only one with tools, by set
 }
 
-// sets writes what every policy saves in each set.
-func (p *page) sets(ctx context.Context) error {
+// policies writes what the policies save: in all sets side by side, and in each by every policy.
+func (p *page) policies(ctx context.Context) error {
+	var details strings.Builder
 	for _, one := range sets {
-		r, err := p.replay(ctx, one, replay.Experiment{}, replay.Policies()...)
-		if err != nil {
+		if err := p.then.replay(ctx, p.fixtures, one, replay.Experiment{}, replay.Policies()...); err != nil {
 			return err
 		}
-		p.reports[one.name] = r
-		writeSet(&p.text, one, r)
+		if err := p.today.replay(ctx, p.fixtures, one, replay.Experiment{Model: one.model}, summarised...); err != nil {
+			return err
+		}
+		r := p.reports[one.name]
+		writeSet(&details, one, r)
 		if one.judged {
-			writeParts(&p.text, r)
+			writeParts(&details, r)
 		}
 	}
+	p.summaries()
+	p.text.WriteString(details.String())
 	return nil
 }
 
@@ -99,7 +110,7 @@ func writeSet(b *strings.Builder, one set, r replay.Report) {
 	if r.Measured == r.Sessions {
 		from = "the API's own usage"
 	}
-	fmt.Fprintf(b, "\n## %s: %d sessions, %s\n\n%s\n\n", one.name, r.Sessions, from, one.about)
+	fmt.Fprintf(b, "\n## %s: %d sessions, %s\n\n%s, %s. %s\n\n", one.name, r.Sessions, from, strings.TrimSpace(one.client+" "+one.version), one.when(), one.about)
 	label, printed := r.Label()
 	if label != "" {
 		fmt.Fprintf(b, "**%s**\n\n", label)

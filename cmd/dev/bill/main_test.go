@@ -1,13 +1,14 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
 
@@ -17,28 +18,39 @@ func TestPageHasTheTextsOfItsSources(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(page), head), "head.md")
 	require.True(t, strings.HasSuffix(string(page), goals), "goals.md")
-	require.True(t, strings.Contains(string(page), repositoriesHead), "repositoriesHead")
-	require.True(t, strings.Contains(string(page), askingHead), "askingHead")
+	for _, text := range []string{bySetHead, todayHead, groupsHead, goalsHead, askingHead} {
+		require.Contains(t, string(page), text)
+	}
 }
 
-// The table of the README is replaced as a whole, and nothing else but the number of sessions.
-func TestTableOfTheReadme(t *testing.T) {
-	p := page{reports: map[string]replay.Report{}, only: map[string]replay.Report{}}
-	want := ""
+// The newest sets stand first, and each has its age and the model as which it is judged once more.
+func TestSetsAreOrderedByAge(t *testing.T) {
 	for i, one := range sets {
-		if one.readme == "" {
-			continue
+		require.NotEmpty(t, one.ended, one.name)
+		require.NotEmpty(t, one.model, one.name)
+		if i > 0 {
+			require.GreaterOrEqual(t, sets[i-1].ended+"-99", one.ended, one.name)
 		}
-		report := func(net float64) replay.Report {
-			policies := map[replay.Policy]any{}
-			for _, policy := range []replay.Policy{replay.Hook, replay.MCP, replay.All} {
-				policies[policy] = replay.Pruning{Net: net, Misses3: 3, Median: 2, Losing: 4}
-			}
-			return replay.Report{Sessions: 10 + i, Policies: policies}
-		}
-		p.reports[one.name], p.only[one.name] = report(1), report(-9)
-		want += fmt.Sprintf("| %d %s | **+1.0** | +3.0 | +2.0 | 4 %% | +1.0 | +1.0 | -9.0 |\n", 10+i, one.readme)
 	}
-	got := p.inReadme("# A\nof 585 recorded sessions\n\n| sessions | hooks save | x |\n|---|\n| 1 old | 2 |\n\n| another | table |\n")
-	require.Equal(t, "# A\nof 62 recorded sessions\n\n"+readmeHead+want+"\n| another | table |\n", got)
+	require.Equal(t, "2026, first half", named("codex").halfYear(sessions.Session{}))
+	require.Equal(t, "2026, second half", named("codex").halfYear(sessions.Session{Begun: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)}))
+	require.Equal(t, "2025", named("mini-swe").halfYear(sessions.Session{}))
+	require.Equal(t, "entireio/git-sync", named("codex-2").repository(sessions.Session{Source: "codex", Project: "/home/user/gitsync"}))
+	require.Equal(t, "entireio/git-sync", named("claude-code-3").repository(sessions.Session{Source: "entireio/git-sync"}))
+}
+
+// In the README only the last three cells of the rows are replaced.
+func TestTableOfTheReadme(t *testing.T) {
+	p := page{then: newTable()}
+	for i, client := range columns {
+		*sum(p.then.clients, client) = figures{bill: 200, net: map[replay.Policy]float64{replay.GC: float64(20 * i), replay.Context: 1, replay.Hook: -4}}
+	}
+	text := "# A\n\n| | Claude Code | Codex | opencode |\n|---|---|---|---|\n| **Clearing** old results | +1.0 | +2.0 | 3 |\n" +
+		"| **Prefix**: off | `context --apply` | +1 | +2 | +3 |\n| **Hooks** | a | b | c |\n\n| b |\n"
+	got, err := p.inReadme(text)
+	require.NoError(t, err)
+	require.Equal(t, "# A\n\n| | Claude Code | Codex | opencode |\n|---|---|---|---|\n| **Clearing** old results | +0.0 | +10.0 | +20.0 |\n"+
+		"| **Prefix**: off | `context --apply` | +0.5 | +0.5 | +0.5 |\n| **Hooks** | -2.0 | -2.0 | -2.0 |\n\n| b |\n", got)
+	_, err = p.inReadme("# A\n")
+	require.ErrorContains(t, err, "Clearing")
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 )
@@ -62,7 +61,7 @@ func prefixSavings(ctx context.Context, f fixtures, one set, rule sessions.Prefi
 		return nil, err
 	}
 	s.Chosen = func(f *replay.Figures) {
-		name := folds.Repository(f.Session.Source, f.Session.ID)
+		name := one.repository(f.Session)
 		byRepository[name] = append(byRepository[name], f.PrefixSaving())
 	}
 	_, _, err = replay.Replay(ctx, s)

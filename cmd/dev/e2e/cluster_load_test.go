@@ -291,7 +291,7 @@ func (c *conversation) history() []byte {
 	}
 	body, _ := json.Marshal(map[string]any{
 		"model": "claude", "system": strings.Repeat("You are an agent. ", 2000), "messages": m,
-		"tools": []any{map[string]any{"name": "mcp__team__recover_text", "input_schema": map[string]any{"type": "object"}}},
+		"tools": []any{map[string]any{"name": "mcp__team__recover_text", "input_schema": map[string]any{"type": "object", "properties": map[string]any{"prune_id": map[string]any{"type": "string"}}}}},
 	})
 	return body
 }

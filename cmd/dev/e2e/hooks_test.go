@@ -159,7 +159,7 @@ func manyLedgers() string {
 func TestClaudeTellsItsUser(t *testing.T) {
 	log := native("I run the tests to see which one fails and why.", "Bash", map[string]any{"command": testLog, "description": "which test failed and why"})
 	w := hooked(t, only("claude"), log, done)
-	assert.Regexp(t, `"content":"Stop says: mcp-pruner: 1 result cut, [\d.]+k tokens less(, net \+[\d.]+k fresh input tokens \(\+[\d.]+ %(, \+\$[\d.]+)?\))?"`, w.claude())
+	assert.Regexp(t, `"content":"Stop says: mcp-pruner: 1 result cut, [\d.]+k tokens less(, net \+[\d.]+k fresh input tokens \(\+[\d.]+ %(, \+\$[\d.]+ at list price)?\))?"`, w.claude())
 	w.env = append(w.env, "MCP_PRUNER_TELL=off")
 	assert.NotContains(t, w.claude(), "Stop says")
 }

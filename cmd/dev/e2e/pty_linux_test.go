@@ -83,8 +83,18 @@ func (s *terminal) text() string {
 // see waits until a text was drawn, spaces aside.
 func (s *terminal) see(text string) {
 	s.t.Helper()
+	require.True(s.t, s.shows(text, time.Minute), "%q is not on the screen:\n%s", text, lazy(s.text))
+}
+
+// shows reports whether a text is drawn in time, spaces aside.
+func (s *terminal) shows(text string, within time.Duration) bool {
 	text = strings.ReplaceAll(text, " ", "")
-	require.Eventually(s.t, func() bool { return strings.Contains(s.text(), text) }, time.Minute, 20*time.Millisecond, "%q is not on the screen:\n%s", text, lazy(s.text))
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if strings.Contains(s.text(), text) {
+			return true
+		}
+	}
+	return false
 }
 
 // lazy is evaluated when it is printed.

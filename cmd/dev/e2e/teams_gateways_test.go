@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,12 +14,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
 // TestBehindAGateway follows docs/TEAMS.md for a team that has a gateway: the commands start a proxy, and what the gateway would be told
@@ -37,24 +39,27 @@ func TestBehindAGateway(t *testing.T) {
 			stub := strings.ReplaceAll("#!/bin/sh\n("+tells+") >told.new\nmv told.new told\n", "8787", port)
 			require.NoError(t, os.WriteFile(filepath.Join(programs, gateway), []byte(stub), 0o700))
 			require.NoError(t, os.Symlink(pruner, filepath.Join(programs, "mcp-pruner")))
-			script := strings.NewReplacer("8787", port, " &\n", " & echo $! >>started\n",
-				"sleep 1", "until [ -s ~/.local/state/mcp-pruner/proxy-"+port+".url ]; do sleep .1; done").Replace(block[1])
-			sh := exec.Command("sh", "-e", "-c", "trap 'kill $(cat started)' TERM\n"+script+"\nwait")
+			sh := exec.Command("sh", "-e", "-c", strings.ReplaceAll(block[1], "8787", port))
 			sh.Dir, sh.Env = dir, []string{"PATH=" + programs + ":" + os.Getenv("PATH"), "HOME=" + dir}
-			log, err := os.Create(filepath.Join(dir, "log"))
-			require.NoError(t, err)
-			defer func() { _ = log.Close() }()
-			sh.Stdout, sh.Stderr = log, log
-			require.NoError(t, sh.Start())
-			t.Cleanup(func() {
-				_ = sh.Process.Signal(syscall.SIGTERM)
-				_ = sh.Wait()
-			})
-			require.Eventually(t, func() bool { return exists(filepath.Join(dir, "told")) }, time.Minute, 50*time.Millisecond, "%s", read(t, log.Name()))
+			endsProxy(t, dir, port)
+			said, err := sh.CombinedOutput()
+			require.NoError(t, err, string(said))
 			url, key, _ := strings.Cut(read(t, filepath.Join(dir, "told")), "\n")
 			messages := toldMessages(t)
+			if gateway == "litellm" { // which makes Chat Completions of all
+				messages = toldChat(t)
+			}
 			got := shrunk(t, url, strings.TrimSpace(key), gateway, messages)
 			assert.Less(t, 10*len(got), 6*len(messages), "of %d bytes %d were left", len(messages), len(got))
+			var says struct {
+				Before int `json:"tokens_before"`
+				After  int `json:"tokens_after"`
+			}
+			response, err := http.Get(strings.TrimSpace(read(t, filepath.Join(dir, ".local/state/mcp-pruner/proxy-"+port+".url"))) + "/healthz")
+			require.NoError(t, err)
+			defer func() { _ = response.Body.Close() }()
+			require.NoError(t, json.NewDecoder(response.Body).Decode(&says))
+			assert.Less(t, 10*says.After, 6*says.Before)
 		})
 	}
 }
@@ -66,6 +71,32 @@ func toldMessages(t *testing.T) []byte {
 	var body struct{ Messages json.RawMessage }
 	require.NoError(t, json.Unmarshal(c.history(), &body))
 	return bytes.ReplaceAll(bytes.ReplaceAll(body.Messages, []byte(`"Bash"`), []byte(`"Read"`)), []byte(`"command":"run `), []byte(`"file_path":"/src/`))
+}
+
+// toldChat are those of a conversation in which commands run, as LiteLLM tells of it.
+func toldChat(t *testing.T) []byte {
+	t.Helper()
+	type object = map[string]any
+	messages := []object{{"role": "system", "content": "You are an agent."}, {"role": "user", "content": "look at the outputs"}}
+	for i := range 60 {
+		id := fmt.Sprintf("call_%024d", i)
+		call := object{"id": id, "type": "function", "function": object{"name": "Bash", "arguments": fmt.Sprintf(`{"command":"run %d"}`, i)}}
+		messages = append(messages, object{"role": "assistant", "content": nil, "tool_calls": []object{call}},
+			object{"role": "tool", "tool_call_id": id, "content": strings.Repeat(fmt.Sprintf("a line of run %d\n", i), 200)})
+	}
+	text, err := json.Marshal(messages)
+	require.NoError(t, err)
+	return text
+}
+
+// endsProxy ends the proxy that --ensure starts, after the test.
+func endsProxy(t *testing.T, home, port string) {
+	t.Helper()
+	t.Cleanup(func() {
+		key, err := secret.LoadProof(func(name string) (string, bool) { return filepath.Join(home, ".local/state"), name == "XDG_STATE_HOME" })
+		assert.NoError(t, err)
+		assert.NoError(t, proxy.Stop(context.Background(), "http://127.0.0.1:"+port, key))
+	})
 }
 
 // shrunk asks as a gateway does.

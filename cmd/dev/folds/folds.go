@@ -5,9 +5,11 @@ package folds
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 )
 
@@ -21,6 +23,7 @@ var large = map[string]int{
 	"django/django":                 1, // Python
 	"PackmindHub/context-evaluator": 2, // TypeScript
 	"EntityProcess/agentv":          2, // TypeScript
+	"entireio/git-sync":             2, // Go; Codex's sessions of it are in this fold, as all of Codex's
 }
 
 // Of returns the fold of a repository, 0 to Count-1.
@@ -49,6 +52,12 @@ func Repository(source, id string) string {
 		return name
 	}
 	return source
+}
+
+// Flattened reports whether the steps of several agents, each with a prompt of its own, stand in one list, as in SWE-bench's sessions from the
+// first task that an agent hands on. Such a list is nobody's prompt.
+func Flattened(s sessions.Session) bool {
+	return slices.ContainsFunc(s.Steps, func(step sessions.Step) bool { return step.Kind == sessions.Use && step.Tool == "add_task" })
 }
 
 // Weights reads the weights of each fold, as train -folds writes them. No folder gives none.

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
 func TestFoldsKeepRepositoriesTogether(t *testing.T) {
@@ -19,4 +21,12 @@ func TestRepositories(t *testing.T) {
 	require.Equal(t, "scikit-learn/scikit-learn", Repository("vorflux", "scikit-learn__scikit-learn-141"))
 	require.Equal(t, "entireio/cli", Repository("entire", "2026-01-27-3b1b"))
 	require.Equal(t, "FSM1/cipher-box", Repository("FSM1/cipher-box", "x"))
+}
+
+func TestSeveralAgentsInOneList(t *testing.T) {
+	use := func(tool string) sessions.Session {
+		return sessions.Session{Steps: []sessions.Step{{Kind: sessions.Call}, {Kind: sessions.Use, Tool: tool}}}
+	}
+	require.True(t, Flattened(use("add_task")))
+	require.False(t, Flattened(use("Task")))
 }

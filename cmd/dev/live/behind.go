@@ -77,6 +77,9 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
 
 // shrunk returns a request with the messages that the proxy made of its own.
 func (g *gateway) shrunk(ctx context.Context, body []byte) ([]byte, error) {
+	if g.kind == liteLLM {
+		return g.throughLiteLLM(ctx, body)
+	}
 	d, top, err := jsonspan.Parse(body)
 	if err != nil {
 		return nil, err
@@ -89,7 +92,7 @@ func (g *gateway) shrunk(ctx context.Context, body []byte) ([]byte, error) {
 	if at.To == 0 {
 		at = found[1]
 	}
-	if g.kind != liteLLM && at.To-at.From < smallest {
+	if at.To-at.From < smallest {
 		return body, nil
 	}
 	messages, err := g.ask(ctx, at.Of(body), found[2].Text(body))
@@ -98,11 +101,6 @@ func (g *gateway) shrunk(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	if err := checkMessages(at.Of(body), messages); err != nil {
 		return nil, err
-	}
-	if g.kind == liteLLM {
-		if err := g.retrieve(ctx, at.Of(body), messages); err != nil {
-			return nil, err
-		}
 	}
 	return jsonspan.Splice(body, []jsonspan.Edit{{From: at.From, To: at.To, Text: messages}}), nil
 }
@@ -160,15 +158,14 @@ var hashes = regexp.MustCompile(`hash=([a-f0-9]{24})`)
 
 // retrieve asks for the original of each hash that is new. It has to be a text of the messages as they came, but for the names before
 // the arguments of a call.
-func (g *gateway) retrieve(ctx context.Context, before, after []byte) error {
+func (g *gateway) retrieve(ctx context.Context, before []byte, found []string) error {
 	came := textsOf(before)
-	for _, m := range hashes.FindAllSubmatch(after, -1) {
-		hash := string(m[1])
+	for _, hash := range found {
 		g.mu.Lock()
 		known := g.known[hash]
 		g.known[hash] = true
 		g.mu.Unlock()
-		if known || bytes.Contains(before, m[0]) {
+		if known || bytes.Contains(before, []byte("hash="+hash)) {
 			continue
 		}
 		var answer struct {

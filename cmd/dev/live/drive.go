@@ -242,11 +242,16 @@ func (c *client) cool() {
 	c.system = c.system[:at] + number + c.system[at+len(number):]
 }
 
-// think adds the thinking of the last answer that the transcript does not show.
+// think adds the thinking of the latest answer to the history: the stand-in's, with its signature, or as many words as the transcript
+// does not show.
 func (c *client) think() {
-	if hidden := c.Calls[c.call-1].Hidden; hidden > 0 {
+	hidden := c.Calls[c.call-1].Hidden
+	switch {
+	case c.thinks:
+		c.history = append(c.history, sessions.Step{Kind: sessions.Say, Think: c.standIn.signed()})
+	case hidden > 0:
 		c.known += hidden
-		c.history = append(c.history, sessions.Step{Kind: sessions.Say, Text: c.filler(hidden)})
+		c.history = append(c.history, sessions.Step{Kind: sessions.Say, Text: c.filler(hidden), Think: fmt.Sprint("signature ", c.call)})
 	}
 }
 
@@ -266,7 +271,6 @@ func (c *client) called() error {
 		default:
 			c.lose()
 		}
-		c.think()
 	}
 	c.begins = false
 	c.call++
@@ -300,9 +304,7 @@ func (c *client) called() error {
 		return err
 	}
 	c.out.calls++
-	if c.thinks {
-		c.history = append(c.history, sessions.Step{Kind: sessions.Say, Think: c.standIn.signed()})
-	}
+	c.think()
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,12 +31,15 @@ type request struct {
 func (r request) marked() []any {
 	for i := len(r.history) - 1; i >= 0; i-- {
 		message := r.history[i].(object)
-		block := message[3].([]any)[0].(object)
+		blocks := slices.Clone(message[3].([]any))
+		last := len(blocks) - 1
+		block := blocks[last].(object)
 		if kind := block[1]; kind == "thinking" || kind == "text" && block[3] == "" {
 			continue
 		}
-		all := append([]any{}, r.history...)
-		all[i] = object{message[0], message[1], "content", []any{append(append(object{}, block...), "cache_control", r.mark())}}
+		all := slices.Clone(r.history)
+		blocks[last] = append(slices.Clone(block), "cache_control", r.mark())
+		all[i] = object{message[0], message[1], "content", blocks}
 		return all
 	}
 	return r.history
@@ -75,6 +79,17 @@ func encode(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// answered adds a block of an answer. One that follows thinking stands in its message: thinking alone is none.
+func answered(h []any, block object) []any {
+	if len(h) > 0 {
+		message := h[len(h)-1].(object)
+		if blocks := message[3].([]any); len(blocks) == 1 && blocks[0].(object)[1] == "thinking" {
+			return append(h[:len(h)-1:len(h)-1], object{"role", "assistant", "content", []any{blocks[0], block}})
+		}
+	}
+	return append(h, object{"role", "assistant", "content", []any{block}})
+}
+
 var apis = []api{
 	{"Anthropic Messages", "/v1/messages", "claude",
 		func(h []any, s sessions.Step) []any {
@@ -83,11 +98,11 @@ var apis = []api{
 				return append(h, object{"role", "user", "content", []any{object{"type", "text", "text", s.Text}}})
 			case sessions.Say:
 				if s.Think != "" {
-					return append(h, object{"role", "assistant", "content", []any{object{"type", "thinking", "thinking", "", "signature", s.Think}}})
+					return answered(h, object{"type", "thinking", "thinking", s.Text, "signature", s.Think})
 				}
-				return append(h, object{"role", "assistant", "content", []any{object{"type", "text", "text", s.Text}}})
+				return answered(h, object{"type", "text", "text", s.Text})
 			case sessions.Use:
-				return append(h, object{"role", "assistant", "content", []any{object{"type", "tool_use", "id", s.ID, "name", s.Tool, "input", arguments(s)}}})
+				return answered(h, object{"type", "tool_use", "id", s.ID, "name", s.Tool, "input", arguments(s)})
 			case sessions.Result:
 				return append(h, object{"role", "user", "content", []any{object{"type", "tool_result", "tool_use_id", s.ID, "content", s.Out}}})
 			}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/dev/running"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
@@ -73,6 +75,27 @@ func TestTheProxySavesWhatReplaySays(t *testing.T) {
 	assert.Regexp(t, `litellm \| test \| 61 \| [1-9]\d* \| [1-9]`, behind.String())
 	assert.Regexp(t, `agentgateway \| test \| 61 \| 0 \| 0.0 %`, behind.String(), "commands cannot be read again")
 	assert.Regexp(t, `tool= \| test \| 61 \| [1-9]\d* \| [1-9]`, behind.String())
+	for kind, saved := range map[string]string{liteLLM: `[1-9]\d* \| [1-9]`, agentgateway: `0 \| 0.0 %`} {
+		assert.Regexp(t, `127.0.0.1:\d+/ \| test \| 61 \| `+saved, inFront(t, kind, program, file), kind)
+	}
+}
+
+// inFront plays the session against a gateway that runs already, as make live GATEWAY=URL does, and returns what it prints.
+func inFront(t *testing.T, kind, program, file string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	api := l.Addr().String()
+	require.NoError(t, l.Close())
+	proxy, end, err := running.Proxy(proxyCommand(context.Background(), program, t.TempDir(), "gc", "http://"+api), patience)
+	require.NoError(t, err)
+	defer func() { _ = end() }() // it was asked to end, and says so by its status
+	g := newGateway(kind, proxy, "http://"+api)
+	defer g.Close()
+	var printed strings.Builder
+	require.NoError(t, runReal(context.Background(), &printed, file, []string{"test"}, g.URL+"/", api))
+	require.Empty(t, g.problems)
+	return printed.String()
 }
 
 // A client changes one old message at a time, never one of the newest.

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/dev/folds"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -223,6 +224,7 @@ func find(ctx context.Context, collection string, ids []string) (list []sessions
 		switch named := slices.ContainsFunc(ids, func(id string) bool { return id != "" && strings.HasPrefix(s.ID, id) }); {
 		case named:
 			list = append(list, s)
+		case folds.Flattened(s):
 		case ids[0] == "" && calls(s) >= longEnough && calls(s) < tooLong && len(long) < len(apis):
 			long = append(long, s)
 		case ids[0] == "" && calls(s) < tooLong:
@@ -249,7 +251,10 @@ func find(ctx context.Context, collection string, ids []string) (list []sessions
 type expected struct{ bill, prompts, saved float64 }
 
 func replayed(ctx context.Context, one sessions.Session, policy string) (expected, error) {
-	f, err := replay.Of(ctx, one, replay.Settings{Policies: []replay.Policy{replay.Proxy, replay.GC}})
+	beside := replay.Experiment{Decide: func(d *history.Decision, r sessions.ResultCost) {
+		d.Prune = d.Prune && !(policy == "both" && r.Parsed.LeftToClearing(r.Call))
+	}}
+	f, err := replay.Of(ctx, one, replay.Settings{Policies: []replay.Policy{replay.Proxy, replay.GC}, Experiment: beside})
 	if err != nil {
 		return expected{}, err
 	}

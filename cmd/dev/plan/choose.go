@@ -123,14 +123,15 @@ const enough = .02
 // chooser remembers what policies save.
 type chooser struct {
 	all   []recorded
-	known map[contextgc.Policy][]result
+	known map[string][]result // by the policy in words
 }
 
 func (c *chooser) results(p contextgc.Policy) []result {
-	if c.known[p] == nil {
-		c.known[p] = results(c.all, p)
+	key := fmt.Sprint(p)
+	if c.known[key] == nil {
+		c.known[key] = results(c.all, p)
 	}
-	return c.known[p]
+	return c.known[key]
 }
 
 // choose improves a policy on some sessions, one constant after the other, as long as that gains enough.

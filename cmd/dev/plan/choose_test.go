@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,7 +21,7 @@ func TestScoreOnPaper(t *testing.T) {
 
 // A constant is changed where that gains enough on the sessions that count, and nowhere else.
 func TestChoose(t *testing.T) {
-	c := chooser{all: []recorded{{set: "a", bill: 100, tape: replay.Tape{}}, {set: "b", bill: 100}}, known: map[contextgc.Policy][]result{}}
+	c := chooser{all: []recorded{{set: "a", bill: 100, tape: replay.Tape{}}, {set: "b", bill: 100}}, known: map[string][]result{}}
 	now := contextgc.DefaultPolicy()
 	better := now
 	better.MaxPay = 15
@@ -28,14 +29,14 @@ func TestChoose(t *testing.T) {
 		for _, v := range k.values {
 			p := now
 			k.set(&p, v)
-			c.known[p] = []result{{10, 0}, {10, 0}}
+			c.known[fmt.Sprint(p)] = []result{{10, 0}, {10, 0}}
 			q := better
 			k.set(&q, v)
-			c.known[q] = []result{{10, 0}, {10, 0}}
+			c.known[fmt.Sprint(q)] = []result{{10, 0}, {10, 0}}
 		}
 	}
-	c.known[now], c.known[better] = []result{{10, 0}, {10, 0}}, []result{{12, 0}, {0, 0}}
+	c.known[fmt.Sprint(now)], c.known[fmt.Sprint(better)] = []result{{10, 0}, {10, 0}}, []result{{12, 0}, {0, 0}}
 	assert.Equal(t, "MaxPay 15", constants(c.choose(now, func(r recorded) bool { return r.set == "a" })))
 	assert.Equal(t, "as they are", constants(c.choose(now, func(r recorded) bool { return r.set == "b" })))
-	assert.Contains(t, table(c.all, c.known[better], nil), "| a | 1 | +12.00 % | 0.00 | +0.00 % | 0.0 % | 0 |")
+	assert.Contains(t, table(c.all, c.known[fmt.Sprint(better)], nil), "| a | 1 | +12.00 % | 0.00 | +0.00 % | 0.0 % | 0 |")
 }

@@ -34,7 +34,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c := chooser{all, map[contextgc.Policy][]result{}}
+	c := chooser{all, map[string][]result{}}
 	now := c.results(contextgc.DefaultPolicy())
 	fmt.Fprintf(out, "constants of today: %+.3f\n%s\n", score(all, now, nil), table(all, now, nil))
 	heldOut := make([]result, len(all))

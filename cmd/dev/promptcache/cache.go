@@ -62,7 +62,7 @@ func Check(path string, body []byte) error {
 	if err != nil || !p.marked {
 		return err
 	}
-	if _, message := tooltest.CheckThinking(body); message != "" {
+	if _, message := tooltest.CheckThinking(body); message != "" && tokens.BindsThinking(p.model, true) {
 		return errors.New(message)
 	}
 	return p.check()

@@ -95,9 +95,6 @@ func parse(file string) (*Sample, error) {
 	return s, nil
 }
 
-// Client returns the name by which the verb hook knows the client.
-func (s *Sample) Client() string { return s.client }
-
 // about is the file's comment.
 func (s *Sample) about() string { return strings.TrimSpace(string(s.archive.Comment)) }
 
