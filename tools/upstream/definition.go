@@ -85,6 +85,7 @@ func parseTool(server string, raw json.RawMessage) (d Definition, problem string
 	d.Name, _ = entry.Name.(string)
 	d.Title, _ = entry.Title.(string)
 	d.Description, _ = entry.Description.(string)
+	d.Title, d.Description = beginning(d.Title), beginning(d.Description)
 	d.InputSchema = entry.InputSchema
 	d.Annotations = entry.Annotations
 	d.More = moreOf(raw)
@@ -121,6 +122,16 @@ func (d *Definition) properties() (properties map[string]map[string]any, require
 	return d.lazy.properties, slices.Clone(d.lazy.required)
 }
 
+// takesUnnamed reports whether the tool's schema says that it takes parameters without naming them.
+func (d *Definition) takesUnnamed() bool {
+	for _, rule := range []string{"additionalProperties", "patternProperties", "unevaluatedProperties"} {
+		if says, there := d.schema[rule]; there && says != false {
+			return true
+		}
+	}
+	return false
+}
+
 // ParameterNames returns the names of the tool's parameters, in order.
 func (d *Definition) ParameterNames() []string {
 	properties, _ := d.properties()
@@ -140,6 +151,9 @@ type lazySchema struct {
 	reading    sync.Once
 	properties map[string]map[string]any
 	required   []string
+
+	naming sync.Once
+	plain  map[string]int // parameters of a name, by plainParam
 
 	mending sync.Once
 	slips   map[string]slip

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -97,7 +98,7 @@ func asListed(t planned) Exposed {
 		schema = json.RawMessage(`{"type":"object"}`)
 	}
 	return Exposed{Name: t.name, Title: d.Title, Description: d.Description, InputSchema: schema,
-		Annotations: d.hints(), Actions: t.actions, Why: t.why, More: d.More}
+		Annotations: d.hints(), Actions: t.actions, Why: t.why, More: d.More, whole: true}
 }
 
 // single returns a tool for one upstream tool.
@@ -105,20 +106,18 @@ func single(t planned, l level) Exposed {
 	d := t.actions[0].Def
 	properties, required := d.properties()
 	params := make([]param, 0, len(properties))
-	rename := map[string]string{}
+	rename, shown := map[string]string{}, map[string]string{}
 	detail := l.detail().Of(d.Name)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		exposed := name
 		if !validName(name, maxParam) {
-			exposed = paramName(name, properties)
-			rename[exposed] = name
+			exposed = d.paramName(name)
+			rename[exposed], shown[name] = name, exposed
 		}
 		params = append(params, param{exposed, shapeOf(properties[name], detail.Of(name))})
-		for i := range required {
-			if required[i] == name {
-				required[i] = exposed
-			}
-		}
+	}
+	for i, name := range required {
+		required[i] = cmp.Or(shown[name], name)
 	}
 	a := t.actions[0]
 	a.Rename = rename

@@ -18,7 +18,8 @@ type Exposed struct {
 
 	More map[string]json.RawMessage // fields that a model does not see, such as outputSchema and icons
 
-	asks bool // has the parameter focusParam besides those of its actions
+	asks  bool // has the parameter focusParam besides those of its actions
+	whole bool // has its server's own texts and schema
 }
 
 // Server returns the name of the server that receives the tool's calls.

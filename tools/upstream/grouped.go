@@ -51,7 +51,7 @@ type grouping struct {
 	params  []param
 	index   map[string]int   // of a parameter, by exposed name
 	needs   map[string][]int // by action: its required parameters, in the order of params
-	common  []string         // parameters that every action requires
+	users   []int            // by parameter: the actions that require it
 }
 
 func newGrouping(actions []Action, l level) *grouping {
@@ -67,22 +67,17 @@ func newGrouping(actions []Action, l level) *grouping {
 			if exposed != name {
 				a.Rename[exposed] = name
 			}
-			if slices.Contains(required, name) || slices.Contains(a.Route.Require, name) {
+			if _, needed := slices.BinarySearch(required, name); needed || slices.Contains(a.Route.Require, name) {
 				g.needs[a.Name] = append(g.needs[a.Name], g.index[exposed])
 			}
 		}
 		slices.Sort(g.needs[a.Name])
 		g.actions = append(g.actions, a)
 	}
-	users := make([]int, len(g.params))
+	g.users = make([]int, len(g.params))
 	for _, needed := range g.needs {
 		for _, i := range needed {
-			users[i]++
-		}
-	}
-	for i, n := range users {
-		if n == len(g.actions) {
-			g.common = append(g.common, g.params[i].name)
+			g.users[i]++
 		}
 	}
 	return g
@@ -91,7 +86,7 @@ func newGrouping(actions []Action, l level) *grouping {
 // add adds a parameter of an action and returns its exposed name: its own name if that is
 // free or has the same meaning there, otherwise a name that ends in the action's name.
 func (g *grouping) add(a Action, name string, shape map[string]any, own map[string]map[string]any) string {
-	exposed := paramName(name, own)
+	exposed := a.Def.paramName(name)
 	if g.place(exposed, shape) {
 		return exposed
 	}
@@ -118,15 +113,23 @@ func (g *grouping) place(exposed string, shape map[string]any) bool {
 }
 
 // required returns the parameters that every action requires.
-func (g *grouping) required() []string { return append([]string{"action"}, g.common...) }
+func (g *grouping) required() []string {
+	names := []string{"action"}
+	for i, n := range g.users {
+		if n == len(g.actions) {
+			names = append(names, g.params[i].name)
+		}
+	}
+	return names
+}
 
 // line describes an action and its required parameters: "info(name): Detailed information
 // about server". Parameters that every action requires are not repeated.
 func (g *grouping) line(a Action, l level) string {
 	var args []string
 	for _, i := range g.needs[a.Name] {
-		if name := g.params[i].name; !slices.Contains(g.common, name) {
-			args = append(args, name)
+		if g.users[i] < len(g.actions) {
+			args = append(args, g.params[i].name)
 		}
 	}
 	head := a.Name

@@ -4,24 +4,34 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
+	"github.com/mcp-pruner/mcp-pruner/tools/schema"
 )
 
 // mended returns arguments in which slips that models often make are put right, as far as the schema of the tool says what is meant:
-// null for an optional argument that cannot be null, and a number, a boolean, a list or an object as text. The given ones stay.
+// null for an optional argument that cannot be null, and a number, a boolean, a list or an object as text. The given ones stay, and
+// so does all that the schema takes as it is.
 func (d *Definition) mended(args map[string]any) map[string]any {
-	args = maps.Clone(args)
+	rules, mended := d.compiled(), maps.Clone(args)
+	if rules == nil {
+		return mended
+	}
+	refused := sync.OnceValue(func() []schema.Finding { return rules.Check(args) })
 	for name, value := range args {
 		s := d.slips()[name]
-		switch text, isText := value.(string); {
-		case value == nil && s.null:
-			delete(args, name)
-		case isText && s.text:
-			args[name] = meantBy(text, s.types)
+		text, isText := value.(string)
+		slipped := value == nil && s.null || isText && s.text
+		switch {
+		case !slipped || !slices.ContainsFunc(refused(), func(f schema.Finding) bool { return len(f.At) > 0 && f.At[0] == name }):
+		case isText:
+			mended[name] = meantBy(text, s.types)
+		default:
+			delete(mended, name)
 		}
 	}
-	return args
+	return mended
 }
 
 // meantBy returns the value whose JSON a text is, if it has one of the types, else the text.

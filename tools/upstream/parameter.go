@@ -30,7 +30,7 @@ func parametersOf(schema map[string]any) (properties map[string]map[string]any, 
 			if i == 0 {
 				common = needed
 			}
-			common = slices.DeleteFunc(common, func(n string) bool { return !slices.Contains(needed, n) })
+			common = slices.DeleteFunc(common, func(n string) bool { _, both := slices.BinarySearch(needed, n); return !both })
 		}
 		required = append(required, common...)
 	}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,4 +57,17 @@ func TestEveryArrayHasItems(t *testing.T) {
 		whole := string(compactJSON(shapeOf(schema, everyDetail)))
 		assert.GreaterOrEqual(t, strings.Count(whole, `"items"`), strings.Count(whole, `"array"`), whole)
 	}
+}
+
+// TestManyParametersAreNamedOneByOne checks that to name one takes the same however many there are.
+func TestManyParametersAreNamedOneByOne(t *testing.T) {
+	allocations := func(n int) float64 {
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprintf(`"p.%d":{}`, i))
+		}
+		d := &parse(t, "s", tool("t", "", `{"properties":{`+strings.Join(names, ",")+`}}`))[0]
+		return testing.AllocsPerRun(10, func() { d.paramName("p.1") })
+	}
+	assert.InDelta(t, allocations(2), allocations(2000), 5)
 }

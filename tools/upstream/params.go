@@ -17,13 +17,20 @@ const maxParam = 64
 
 // paramName returns the exposed name of a parameter: its own, unless that is "action" or a
 // name that model APIs refuse. If two of a tool's parameters would have the same, such as "a b" and "a.b", each gets a hash.
-func paramName(name string, own map[string]map[string]any) string {
+func (d *Definition) paramName(name string) string {
 	exposed := plainParam(name)
-	for other := range own {
-		if exposed != name && other != name && plainParam(other) == exposed {
-			exposed = marked(exposed, shortMark, name)
-			break
+	if exposed == name {
+		return name
+	}
+	own, _ := d.properties()
+	d.lazy.naming.Do(func() {
+		d.lazy.plain = make(map[string]int, len(own))
+		for name := range own {
+			d.lazy.plain[plainParam(name)]++
 		}
+	})
+	if d.lazy.plain[exposed] > 1 {
+		exposed = marked(exposed, shortMark, name)
 	}
 	for exposed != name && own[exposed] != nil {
 		exposed = cutName(exposed + "_2")

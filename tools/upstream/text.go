@@ -19,6 +19,17 @@ var (
 	})
 )
 
+// maxText is the number of bytes of a description that are read: more than anybody writes for a model.
+const maxText = 64 << 10
+
+// beginning returns a text, or a copy of its first maxText bytes.
+func beginning(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
+}
+
 // Shorten keeps at most words words of a description: the first sentence, and more
 // sentences while there is room, without markup and opening phrases. It keeps function
 // words, because tool searches that rank by word counts use them.
@@ -26,7 +37,7 @@ func Shorten(text string, words int) string {
 	if words <= 0 {
 		return ""
 	}
-	text = strings.TrimSpace(markup().ReplaceAllString(text, "$1"))
+	text = strings.TrimSpace(markup().ReplaceAllString(beginning(text), "$1"))
 	var kept []string
 	for _, part := range sentence().Split(text, -1) {
 		part = openings().ReplaceAllString(strings.Join(strings.Fields(part), " "), "")

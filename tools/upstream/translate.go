@@ -109,9 +109,10 @@ func (e *Exposed) isHelp(given string) bool {
 }
 
 // asksHelp reports whether a call of a tool without actions has action=help as its only
-// argument, and the tool no such parameter.
+// argument, and the tool can have no such parameter and is not listed as its server lists it.
 func (e *Exposed) asksHelp(args map[string]any) bool {
-	return e.Actions[0].Name == "" && len(args) == 1 && args["action"] == helpAction && e.Actions[0].undeclared("action")
+	a := e.Actions[0]
+	return a.Name == "" && !e.whole && len(args) == 1 && args["action"] == helpAction && a.undeclared("action") && !a.Def.takesUnnamed()
 }
 
 // Help returns the original description and input schema of every action, or only of the

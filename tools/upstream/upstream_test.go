@@ -144,6 +144,25 @@ func TestAToolWithoutActionsHasHelp(t *testing.T) {
 	assert.Equal(t, map[string]any{"action": "help"}, call.Arguments)
 }
 
+// TestHelpIsTheServersWhereItMayBe: a tool may take a parameter that its schema does not name, and one that is listed as it is
+// has no text to add.
+func TestHelpIsTheServersWhereItMayBe(t *testing.T) {
+	for more, servers := range map[string]bool{
+		`"additionalProperties":{"type":"string"}`: true, `"additionalProperties":true`: true, `"patternProperties":{"^act":{}}`: true,
+		`"additionalProperties":false`: false, `"minProperties":0`: false,
+	} {
+		for _, pin := range []bool{false, true} {
+			var m *Mapping
+			if pin {
+				m = &Mapping{Pin: []string{"run"}}
+			}
+			run := parse(t, "own", tool("run", "Runs.", `{"type":"object","properties":{},`+more+`}`))
+			call, _, _ := Expose(Server{Name: "own", Tools: run, Mapping: m}, Trimmed, options)[0].Translate(map[string]any{"action": "help"})
+			assert.Equal(t, servers || pin, call != nil, "%s, pinned: %v", more, pin)
+		}
+	}
+}
+
 // TestHeadersOfParametersAreNotExposed checks that x-mcp-header is in no merged or trimmed
 // schema: two actions may give one header to different parameters, or one parameter two
 // headers, and a client would drop the whole tool. The gateway speaks to servers in a

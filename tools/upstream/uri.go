@@ -32,7 +32,11 @@ func (n Names) Original(exposed string) (uri string, ok bool) {
 	if n.bare {
 		return exposed, true
 	}
-	return strings.CutPrefix(exposed, n.scheme())
+	scheme := n.scheme()
+	if len(exposed) < len(scheme) || !strings.EqualFold(exposed[:len(scheme)], scheme) { // no server's part has capitals, and clients may change them
+		return "", false
+	}
+	return exposed[len(scheme):], true
 }
 
 // scheme returns what stands before a server's URIs. A scheme begins with a letter and may have "." and "+", which no

@@ -69,6 +69,13 @@ func (c *catalog) owners(uri string) (servers []string) {
 	return servers
 }
 
+// A longer template, and those of a server that are more than so many bytes, are listed and say of no URI whose it is: what matches
+// them would take too long to make.
+const (
+	maxTemplate  = 4 << 10
+	maxTemplates = 64 << 10
+)
+
 // owns reports whether a template says which URIs are its server's: it begins with a scheme. One that begins with an expression
 // would match the URIs of all servers.
 func owns(template string) bool {

@@ -91,23 +91,22 @@ func (r request) to(ctx context.Context, server string) (json.RawMessage, *tools
 	return s.Request(ctx, r.method, r.params, r.caller.Meta(), r.callerAt(r.caller, server))
 }
 
-// resolve returns the server that a URI belongs to, and the server's own form of it: the server that gave the URI to the
-// client in a result, else the one whose part it begins with, else the only one that has such a resource.
+// resolve returns the server that a URI belongs to, and the server's own form of it: the server whose part it begins with, else
+// the one that gave the URI to the client in a result, else the only one that has such a resource. No server can give what
+// begins with another's part, or it would be asked for what the other offers.
 func (r request) resolve(uri string) (server, own string, refusal *tools.RPCError) {
 	holder, _ := r.caller.Holder()
 	givers := r.given.by(holder, uri)
 	server, own = r.offered(uri)
-	if len(givers) > 0 && slices.Contains(r.catalog().own[own], server) && !slices.Contains(givers, server) {
-		return "", "", invalid("a result of %s gave this URI, and %s lists a resource under it; for what the former gave ask for %s",
-			strings.Join(givers, " and of "), server, strings.Join(r.offeredForms(givers, uri), " or "))
-	}
 	switch {
+	case slices.Contains(givers, server): // its own URI looks like an offered one
+		return server, uri, nil
+	case server != "":
+		return server, own, nil
 	case len(givers) == 1:
 		return givers[0], uri, nil
 	case len(givers) > 1:
 		return "", "", invalid("several servers gave this URI; ask for one of %s", strings.Join(r.offeredForms(givers, uri), ", "))
-	case server != "":
-		return server, own, nil
 	}
 	switch owners := r.catalog().owners(uri); len(owners) {
 	case 0:

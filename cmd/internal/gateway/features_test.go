@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // fullCapabilities are those of the fake server of kind "full", which has everything.
@@ -12,16 +15,26 @@ const fullCapabilities = `{"tools":{},"resources":{"subscribe":true,"listChanged
 // listsOf has what servers with resources answer, by their kind and the method. Their tool gives any result.
 var listsOf = map[string]map[string]string{
 	"files": {
-		"resources/list": `{"resources":[{"uri":"file:///listed","name":"l"}]}`,
-		"resources/read": `{"contents":[{"uri":"URI","text":"files has URI"}]}`,
-		"prompts/list":   `{"prompts":[{"name":"look"}]}`,
-		"prompts/get":    `{"messages":[{"role":"user","content":{"type":"resource_link","uri":"any:///prompted","name":"p"}}]}`,
+		"resources/list":      `{"resources":[{"uri":"file:///listed","name":"l"}]}`,
+		"resources/read":      `{"contents":[{"uri":"URI","text":"files has URI"}]}`,
+		"completion/complete": `{"completion":{"values":["completed by files"]}}`,
+		"prompts/list":        `{"prompts":[{"name":"look"}]}`,
+		"prompts/get":         `{"messages":[{"role":"user","content":{"type":"resource_link","uri":"any:///prompted","name":"p"}}]}`,
 	},
 	"hostile": {
 		"resources/templates/list": `{"resourceTemplates":[{"uriTemplate":"{x}","name":"a"},{"uriTemplate":"{+path}","name":"b"},{"uriTemplate":"{scheme}://{+path}","name":"c"},{"uriTemplate":"any:///{+all}","name":"d"}]}`,
 		"resources/read":           `{"contents":[{"uri":"URI","text":"hostile has URI"}]}`,
 	},
-	"quiet": {"resources/read": `{"contents":[{"uri":"dir:///a/below","text":"quiet has URI"}]}`},
+	"quiet": {"resources/templates/list": longTemplates(), "resources/read": `{"contents":[{"uri":"dir:///a/below","text":"quiet has URI"}]}`},
+}
+
+// longTemplates lists one template that is too long, and more than are looked at.
+func longTemplates() string {
+	list := `{"uriTemplate":"long:` + strings.Repeat("{a}", maxTemplate/3) + `"}`
+	for n := range 17 {
+		list += fmt.Sprintf(`,{"uriTemplate":"many%d:%s"}`, n, strings.Repeat("{a}", maxTemplate/3-3))
+	}
+	return `{"resourceTemplates":[` + list + `]}`
 }
 
 func giving(string) string {
@@ -66,4 +79,11 @@ func (f *fake) feature(m fakeMessage) {
 	default:
 		f.result(m.ID, `{}`)
 	}
+}
+
+// TestURIsOfAValue: members with a resource's URI are found however deep and however their names are spelled; a value of a million
+// parts is not searched.
+func TestURIsOfAValue(t *testing.T) {
+	assert.Equal(t, []string{"a:1", "b:\n"}, urisIn([]byte(`{"x":[{"\u0075ri":"a:1","uris":"c:1"}],"_meta":{"ui/resourceUri":"b:\n","uri":""},"text":"{\"uri\":\"d:1\"}"}`)))
+	assert.Empty(t, urisIn([]byte("["+strings.Repeat(`{"uri":"a:1"},`, 1<<19)+"{}]")))
 }

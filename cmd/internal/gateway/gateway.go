@@ -3,12 +3,10 @@
 package gateway
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,10 +97,11 @@ type Gateway struct {
 	rounds  rounds
 
 	mu      sync.Mutex
-	lists   map[upstream.Mode]*shown
-	offered *catalog          // nil: it has to be made anew
-	version int               // incremented when an upstream's offer changes
-	unknown map[string]string // what was noted of tools that a server's mapping names and it does not have
+	lists   map[upstream.Mode]*shown // the last ones made; nil: the first is wanted
+	making  chan struct{}            // closed when lists are made; nil: all are those of the version
+	offered *catalog                 // nil: it has to be made anew
+	version int                      // incremented when an upstream's offer changes
+	unknown map[string]string        // what was noted of tools that a server's mapping names and it does not have
 }
 
 // Open makes a gateway and starts all upstreams concurrently, without waiting for them. Those of an only client are
@@ -149,7 +148,7 @@ func (g *Gateway) greet(ctx context.Context, c *mcpserver.Caller) {
 				s.Belong(g.callerAt(c, s.Name()))
 			}
 			g.mu.Lock()
-			g.version, g.offered, g.lists = g.version+1, nil, map[upstream.Mode]*shown{}
+			g.remake()
 			g.started = time.Now()
 			g.mu.Unlock()
 			g.start()
@@ -227,6 +226,7 @@ func (g *Gateway) wait(ctx context.Context, within time.Duration, needed func(*c
 		}
 	}
 	all.Wait()
+	g.settle(ctx, func() bool { return false })
 }
 
 // Notified handles a client's notification. The servers that the client is connected to hear that its roots have changed,
@@ -303,25 +303,13 @@ func (g *Gateway) unknownTo(s *connect.Server) []string {
 	return m.Unknown(offer.Tools)
 }
 
-// changed discards the lists made so far and announces those that are different now to the clients.
+// changed has the lists made again, and announces the others that are different now to the clients.
 func (g *Gateway) changed(old, now connect.Offer) {
 	g.mu.Lock()
-	before := g.lists
-	g.lists, g.offered = map[upstream.Mode]*shown{}, nil
-	g.version++
-	tell := g.options.Changed != nil
+	g.remake()
 	g.mu.Unlock()
 	g.noteUnknown()
-	if !tell {
-		return
-	}
 	var lists []string
-	for mode, old := range before {
-		if !same(old.list, g.list(mode)) {
-			lists = append(lists, mcpserver.ToolsList)
-			break
-		}
-	}
 	resources, prompts := old.SameLists(now)
 	if !resources {
 		lists = append(lists, mcpserver.ResourcesList)
@@ -329,16 +317,9 @@ func (g *Gateway) changed(old, now connect.Offer) {
 	if !prompts {
 		lists = append(lists, mcpserver.PromptsList)
 	}
-	if len(lists) > 0 {
+	if len(lists) > 0 && g.options.Changed != nil {
 		g.options.Changed(lists...)
 	}
-}
-
-// same reports whether two lists are the same in all that clients see.
-func same(a, b []upstream.Exposed) bool {
-	return slices.EqualFunc(a, b, func(x, y upstream.Exposed) bool {
-		return bytes.Equal(x.Wire(), y.Wire()) && maps.EqualFunc(x.More, y.More, func(a, b json.RawMessage) bool { return string(a) == string(b) })
-	})
 }
 
 // Tools returns the list of tools for a client with the given name.
@@ -355,34 +336,6 @@ func (g *Gateway) ModeFor(client string) upstream.Mode {
 		return upstream.Trimmed
 	}
 	return upstream.Grouped
-}
-
-// shown is the list of a mode. It is made once, because every call looks up its tool in it.
-type shown struct {
-	list  []upstream.Exposed
-	tools []tools.Tool
-}
-
-func (g *Gateway) list(mode upstream.Mode) []upstream.Exposed { return g.show(mode).list }
-
-// show returns the list of a mode and makes it again if the upstreams' tools changed. Every list it returns
-// is also stored, because changed compares with the lists that clients have seen.
-func (g *Gateway) show(mode upstream.Mode) *shown {
-	for {
-		g.mu.Lock()
-		there, version := g.lists[mode], g.version
-		g.mu.Unlock()
-		if there != nil {
-			return there
-		}
-		list := upstream.Build(g.known(), mode, g.upstreamOptions())
-		there = &shown{list, g.toolsOf(mode, list)}
-		g.mu.Lock()
-		if g.version == version {
-			g.lists[mode] = there
-		}
-		g.mu.Unlock()
-	}
 }
 
 func (g *Gateway) upstreamOptions() upstream.Options {

@@ -253,6 +253,27 @@ func TestAChangedListIsTold(t *testing.T) {
 	assert.Contains(t, string(w.Tools("")[0].InputSchema), "rename")
 }
 
+// TestAListIsMadeOnce checks that requests wait for one making of the first list, and get the list before while the next is made.
+func TestAListIsMadeOnce(t *testing.T) {
+	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
+	w.Wait(t.Context(), patience, false)
+	var asked sync.WaitGroup
+	lists := make([]*shown, 8)
+	for i := range lists {
+		asked.Go(func() { lists[i] = w.show(w.ModeFor("")) })
+	}
+	asked.Wait()
+	for _, l := range lists {
+		require.Same(t, lists[0], l)
+	}
+	w.mu.Lock()
+	w.version, w.making = w.version+1, make(chan struct{}) // this takes long
+	w.mu.Unlock()
+	require.Same(t, lists[0], w.show(w.ModeFor("")))
+	w.makeLists()
+	require.NotSame(t, lists[0], w.show(w.ModeFor("")))
+}
+
 func TestAListIsKeptForTheNextStart(t *testing.T) {
 	w := open(t, Options{Servers: []connect.Config{fakeServer("shop", "plain")}})
 	w.Wait(t.Context(), patience, false)

@@ -28,6 +28,10 @@ func TestWhoGaveALinkAnswersForIt(t *testing.T) {
 	assert.Contains(t, read("files+file:///b"), "files has file:///b")
 	assert.Contains(t, read("web:///1"), "there is no such resource", "templates that begin with an expression own nothing")
 
+	for uri, want := range map[string]string{"long:x": "no such resource", "many0:x": "quiet has many0:x", "many15:x": "quiet has", "many16:x": "no such resource"} {
+		assert.Contains(t, read(uri), want, "templates have limits")
+	}
+
 	assert.Contains(t, read("ui://page"), "several servers have that resource; ask for one of evil+ui://page, files+ui://page, quiet+ui://page")
 
 	give("quiet", link("any:///1"))
@@ -40,19 +44,26 @@ func TestWhoGaveALinkAnswersForIt(t *testing.T) {
 	assert.Contains(t, read("any:///1"), "several servers gave this URI; ask for one of quiet+any:///1, evil+any:///1")
 	assert.Contains(t, read("quiet+any:///1"), "quiet has any:///1")
 
-	for name, given := range map[string][3]string{
-		"a link":                        {link("files+file:///1"), "files+file:///1", "hostile has files+file:///1"},
-		"an embedded resource":          {`{"content":[{"type":"resource","resource":{"uri":"files+file:///2","text":"t"}}]}`, "files+file:///2", "hostile has"},
-		"a result that is an error":     {`{"isError":true,"content":[{"type":"resource_link","uri":"files+file:///3","name":"n"}]}`, "files+file:///3", "hostile has"},
-		"structured content":            {`{"content":[],"structuredContent":{"found":[{"uri":"files+file:///4"}]}}`, "files+file:///4", "hostile has"},
-		"a name with an escape":         {`{"content":[{"type":"resource_link","URI":"files+file:///5","name":"n"}]}`, "files+file:///5", "hostile has"},
-		"a URI that clients normalize":  {link("FILES+file:///x/../%36"), "files+file:///6", "hostile has"},
-		"what its neighbour has listed": {link("files+file:///listed"), "files+file:///listed", "a result of evil gave this URI, and files lists a resource under it; for what the former gave ask for evil+files+file:///listed"},
+	for name, given := range map[string][2]string{
+		"a link":                       {link("own:///1"), "own:///1"},
+		"an embedded resource":         {`{"content":[{"type":"resource","resource":{"uri":"own:///2","text":"t"}}]}`, "own:///2"},
+		"a result that is an error":    {`{"isError":true,"content":[{"type":"resource_link","uri":"own:///3","name":"n"}]}`, "own:///3"},
+		"structured content":           {`{"content":[],"structuredContent":{"found":[{"uri":"own:///4"}]}}`, "own:///4"},
+		"a name with an escape":        {`{"content":[{"type":"resource_link","URI":"own:///5","name":"n"}]}`, "own:///5"},
+		"a URI that clients normalize": {link("OWN:///x/../%36"), "own:///6"},
+		"one with its own part":        {link("evil+own:///7"), "evil+own:///7"},
 	} {
 		give("evil", given[0])
-		assert.Contains(t, read(given[1]), given[2], name)
+		assert.Contains(t, read(given[1]), "hostile has "+given[1], name)
 	}
-	assert.Contains(t, read("files+file:///b"), "files has file:///b", "what nobody gave")
+	for _, others := range []string{"files+file:///1", "files+file:///listed", "FILES+file:///1"} {
+		give("evil", link(others))
+		own := others[len("files+"):]
+		assert.Contains(t, read(others), "files has "+own, "what begins with a server's part is no other's to give")
+		assert.Contains(t, c.result(`{"jsonrpc":"2.0","id":5,"method":"completion/complete","params":{"ref":{"type":"ref/resource","uri":"`+others+
+			`"},"argument":{"name":"id","value":"private"}}}`), `"completed by files"`)
+		assert.Contains(t, read("evil+"+others), "hostile has "+others)
+	}
 }
 
 // TestAFloodOfLinksMakesNoOtherForgotten gives more links than are remembered.

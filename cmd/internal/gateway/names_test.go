@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,4 +65,29 @@ func TestBareNamesAreForOneServer(t *testing.T) {
 	}
 	_, err = Open(Options{Servers: []connect.Config{fakeServer("one", "evil"), fakeServer("two", "evil")}, Bare: true})
 	assert.ErrorContains(t, err, "--bare takes a configuration with exactly one server, and this one has one, two")
+}
+
+// TestLongURIsTakeNoMoreThanManyShortOnes: what is remembered of results is bounded in bytes, too, and a flood of long URIs
+// makes no other server's forgotten.
+func TestLongURIsTakeNoMoreThanManyShortOnes(t *testing.T) {
+	var g given
+	g.note("client", "quiet", json.RawMessage(`{"uri":"any:///1"}`))
+	kept := func(server string) (n int) {
+		for _, gifts := range g.order {
+			for _, one := range gifts {
+				if one.server == server {
+					n += len(one.uri)
+				}
+			}
+		}
+		return n
+	}
+	for n := range 200 {
+		g.add("client", gift{"evil", fmt.Sprintf("any:///%d/%s", n, strings.Repeat("x", 60<<10))})
+	}
+	g.add("client", gift{"huge", strings.Repeat("x", maxGivenURI+1)})
+	assert.Equal(t, []string{"quiet"}, g.by("client", "any:///1"))
+	assert.Positive(t, kept("evil"))
+	assert.LessOrEqual(t, kept("evil"), maxGiven<<10)
+	assert.Zero(t, kept("huge"))
 }

@@ -25,9 +25,11 @@ func (g *Gateway) catalog() *catalog {
 				c.listed(s.Name(), uri)
 			}
 		}
+		room := maxTemplates
 		for _, raw := range offer.Templates {
 			c.add("resources/templates/list", raw, "uriTemplate", func(uri string) string {
-				if owns(uri) {
+				if owns(uri) && len(uri) <= min(room, maxTemplate) {
+					room -= len(uri)
 					c.shapes = append(c.shapes, shape{s.Name(), shapeOf(uri)})
 				}
 				return names.URI(uri)

@@ -20,10 +20,8 @@ func (g *Gateway) reach(c *mcpserver.Caller, server string) (s *connect.Server, 
 	case c == nil || g.options.OneClient || shared.Stateless():
 		return shared, func() {}, nil
 	}
-	holder, subject := c.Holder()
-	if subject == nil || subject == "" { // nobody is known by name: a client counts for itself
-		subject = holder
-	}
+	holder, _ := c.Holder()
+	subject := ownerOf(c)
 	key := linkKey{holder, server}
 	g.links.mu.Lock()
 	defer g.links.mu.Unlock()

@@ -124,7 +124,7 @@ func (s *rounds) ask(r *round, question asked) (connect.Answer, error) {
 	state := rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.waiting) >= maxRounds {
+	if !s.room(r) {
 		r.cancel()
 		return connect.Answer{}, &tools.Error{Code: "upstream_unavailable", Message: "too many calls wait for answers of their clients; try again later"}
 	}
@@ -135,6 +135,34 @@ func (s *rounds) ask(r *round, question asked) (connect.Answer, error) {
 		}
 	})
 	return connect.Asking(map[string]any{id: request}, state), nil
+}
+
+// room makes room for a round where there are too many: one whose call has ended goes, else one of the client that has most and more
+// than the round's own. s.mu is locked.
+func (s *rounds) room(of *round) bool {
+	if len(s.waiting) < maxRounds {
+		return true
+	}
+	have := map[any]int{}
+	for _, r := range s.waiting {
+		have[ownerOf(r.Caller)]++
+	}
+	victim, most := "", have[ownerOf(of.Caller)]+1
+	for state, r := range s.waiting {
+		n := have[ownerOf(r.Caller)]
+		if r.life.Err() != nil {
+			n += maxRounds + 1
+		}
+		if n > most {
+			victim, most = state, n
+		}
+	}
+	if victim == "" {
+		return false
+	}
+	s.waiting[victim].cancel()
+	delete(s.waiting, victim)
+	return true
 }
 
 func (s *rounds) take(state string) *round {
@@ -170,6 +198,15 @@ func (s *rounds) resume(c *mcpserver.Caller, call string) (*round, error) {
 		}
 	}
 	return r, nil
+}
+
+// ownerOf returns whose the places are that a client takes: those of its subject or, where nobody is known by name, its own.
+func ownerOf(c *mcpserver.Caller) any {
+	holder, subject := c.Holder()
+	if subject == nil || subject == "" {
+		return holder
+	}
+	return subject
 }
 
 func subjectOf(c *mcpserver.Caller) any {

@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,10 +27,16 @@ func (c *connection) progress(fields map[string]any) {
 	call.caller.Notify("notifications/progress", passed)
 }
 
+// maxQuestions is the number of questions of one connection that wait for an answer. A long one counts once more for each MiB.
+const maxQuestions = 32
+
 // question is a request of the upstream that waits for a client's answer.
 type question struct {
+	id     string
 	cancel context.CancelFunc
-	token  string // under which the upstream wants to hear of progress; "": it does not
+	token  string         // under which the upstream wants to hear of progress; "": it does not
+	size   int            // of maxQuestions
+	calls  []*pendingCall // with the last of which it ends; none: it is of no call
 }
 
 // asked passes an upstream's request to the session that caused it, or refuses it.
@@ -57,10 +64,15 @@ func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	if missing := undeclared(caller.Capabilities(), r.Method, params); missing != "" {
 		return refuse(mcp.METHOD_NOT_FOUND, "the client did not declare the capability "+missing), nil
 	}
-	ctx, end := c.asking(ctx, r, params)
+	ctx, end, refusal := c.asking(ctx, r, params)
+	if refusal != "" {
+		return refuse(mcp.INTERNAL_ERROR, refusal), nil
+	}
 	defer end()
 	result, failed, err := caller.Ask(ctx, r.Method, params)
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return refuse(mcp.REQUEST_INTERRUPTED, "the question was cancelled, or the call that it belongs to has ended"), nil
 	case err != nil:
 		return refuse(mcp.METHOD_NOT_FOUND, err.Error()), nil
 	case failed != nil:
@@ -69,22 +81,43 @@ func (c *connection) asked(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	return transport.NewJSONRPCResultResponse(r.ID, result), nil
 }
 
-// asking returns a context that ends when the upstream cancels its request or the connection is lost.
-func (c *connection) asking(ctx context.Context, r transport.JSONRPCRequest, params json.RawMessage) (context.Context, func()) {
+// asking returns a context that ends when the upstream cancels its request, the calls end that it can belong to, or the connection
+// is lost. It refuses a question when too many wait, and one of a call that was cancelled.
+func (c *connection) asking(ctx context.Context, r transport.JSONRPCRequest, params json.RawMessage) (asking context.Context, end func(), refusal string) {
 	var said struct {
 		Meta struct {
 			Token any `json:"progressToken"`
+			Task  any `json:"io.modelcontextprotocol/related-task"`
 		} `json:"_meta"`
 	}
 	_ = json.Unmarshal(params, &said) // an object, or nothing
-	ctx, cancel := context.WithCancel(ctx)
-	q, id := &question{cancel: cancel}, idOf(r.ID.Value())
+	q := &question{id: idOf(r.ID.Value()), size: 1 + len(params)>>20}
 	if said.Meta.Token != nil {
 		q.token = idOf(said.Meta.Token)
 	}
 	c.mu.Lock()
-	c.questions[id] = q
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	if r.Method != "roots/list" && said.Meta.Task == nil { // those are no call's: a task goes on after its call
+		if q.calls = c.during(ctx); len(q.calls) == 0 && len(c.last) > 0 {
+			return nil, nil, "the call that it belongs to was cancelled"
+		}
+	}
+	waiting := q.size
+	for _, other := range c.questions {
+		waiting += other.size
+	}
+	if waiting > maxQuestions {
+		return nil, nil, "too many questions wait for an answer"
+	}
+	heard := ctx // over HTTP with a deadline of 30 s by the transport, which is too early for a person
+	ctx, cancel := context.WithCancel(context.WithoutCancel(heard))
+	context.AfterFunc(heard, func() {
+		if errors.Is(heard.Err(), context.Canceled) {
+			cancel()
+		}
+	})
+	q.cancel = cancel
+	c.questions = append(c.questions, q)
 	stop := make(chan struct{})
 	go func() {
 		select {
@@ -98,7 +131,31 @@ func (c *connection) asking(ctx context.Context, r transport.JSONRPCRequest, par
 		cancel()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.questions, id)
+		c.questions = slices.DeleteFunc(c.questions, func(other *question) bool { return other == q })
+	}, ""
+}
+
+// during returns the calls in progress that a question can belong to. c.mu is locked.
+func (c *connection) during(ctx context.Context) (calls []*pendingCall) {
+	if call, ok := ctx.Value(pendingKey{}).(*pendingCall); ok {
+		return []*pendingCall{call}
+	}
+	for _, p := range c.last {
+		if p.cancelled.IsZero() {
+			calls = append(calls, p)
+		}
+	}
+	return calls
+}
+
+// over ends the questions that can belong only to a call that has ended. c.mu is locked.
+func (c *connection) over(p *pendingCall) {
+	for _, q := range c.questions {
+		if i := slices.Index(q.calls, p); i >= 0 {
+			if q.calls = slices.Delete(q.calls, i, i+1); len(q.calls) == 0 {
+				q.cancel()
+			}
+		}
 	}
 }
 
@@ -109,8 +166,11 @@ func idOf(value any) string { return fmt.Sprintf("%v", value) }
 func (c *connection) cancelled(fields map[string]any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if q := c.questions[idOf(fields["requestId"])]; q != nil {
-		q.cancel()
+	for _, q := range slices.Backward(c.questions) {
+		if q.id == idOf(fields["requestId"]) {
+			q.cancel()
+			return
+		}
 	}
 }
 

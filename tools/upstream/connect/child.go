@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -26,7 +27,8 @@ type child struct {
 	ended  chan struct{} // closed when the process and all its descendants have ended
 	err    error         // the reason it ended, valid after ended
 	kill   context.CancelFunc
-	within time.Duration // closeWithin
+	within time.Duration         // closeWithin
+	lost   atomic.Pointer[error] // why it was ended because of a message; nil: it was not
 }
 
 // spawn starts a server's command. stderr gets each line that the server writes to standard error.
@@ -88,9 +90,22 @@ func (p *child) wait() {
 	}
 }
 
+// why returns the reason why the server ended, valid after ended.
+func (p *child) why() error {
+	if why := p.lost.Load(); why != nil {
+		return *why
+	}
+	return p.err
+}
+
 // transport speaks MCP over the pipes.
 func (p *child) transport() transport.Interface {
-	t := transport.NewIO(newReadable(endOnError{p.output}, nil), p.input, nil)
+	in := newReadable(endOnError{p.output}, nil, byLine)
+	in.lost = func(why error) {
+		p.lost.Store(&why)
+		p.kill()
+	}
+	t := transport.NewIO(in, p.input, nil)
 	transport.WithCommandLogger(silent)(t)
 	return t
 }
@@ -115,8 +130,25 @@ func environment(inherited []string, own map[string]string) []string {
 	return env
 }
 
-// maxLine is the number of bytes kept of a line of an upstream's standard error.
-const maxLine = 2000
+// The bytes kept of a line of an upstream's standard error, and of its log for all lines of a minute.
+const maxLine, maxStderr = 2000, 256 << 10
+
+// sparing passes on the lines of a minute up to a limit, and says once in that minute that others are left out.
+func sparing(take func(line string), now func() time.Time) func(line string) {
+	var began time.Time
+	room := 0
+	return func(line string) {
+		if at := now(); at.Sub(began) >= time.Minute {
+			began, room = at, maxStderr
+		}
+		if room > 0 {
+			take(line)
+			if room -= len(line) + 200; room <= 0 { // with what the log adds
+				take("its further lines are left out for up to a minute: it writes more than the log takes")
+			}
+		}
+	}
+}
 
 // lineWriter passes on whole lines.
 type lineWriter struct {

@@ -30,7 +30,7 @@ type connection struct {
 	mu        sync.Mutex
 	calls     map[string]*pendingCall // by progress token
 	last      []*pendingCall          // in order of their start, with those that were cancelled a moment ago
-	questions map[string]*question    // of the server, by id
+	questions []*question             // of the server, in their order
 }
 
 // pendingCall is a call in progress, during which the upstream may send requests and notifications.
@@ -231,6 +231,7 @@ func (c *connection) begin(caller Caller) (p *pendingCall, end func(context.Cont
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.calls, p.token)
+		c.over(p)
 		if ctx.Err() != nil {
 			p.cancelled = time.Now()
 			return

@@ -3,10 +3,16 @@ package connect
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -32,7 +38,7 @@ func (c *client) Ask(_ context.Context, method string, params json.RawMessage) (
 // connection is of no use.
 func TestQuestionsWithoutParams(t *testing.T) {
 	user := &client{}
-	c := &connection{owner: user, questions: map[string]*question{}, gone: make(chan struct{})}
+	c := &connection{owner: user, gone: make(chan struct{})}
 	_, err := c.asked(t.Context(), transport.JSONRPCRequest{Method: "roots/list"})
 	require.NoError(t, err)
 	assert.Equal(t, "roots/list ", user.asked)
@@ -41,7 +47,7 @@ func TestQuestionsWithoutParams(t *testing.T) {
 // TestAQuestionInAnAnswerBelongsToItsCall checks a transport that says during which call the upstream asks.
 func TestAQuestionInAnAnswerBelongsToItsCall(t *testing.T) {
 	alice, bob := &client{}, &client{}
-	c := &connection{calls: map[string]*pendingCall{}, questions: map[string]*question{}, gone: make(chan struct{})}
+	c := &connection{calls: map[string]*pendingCall{}, gone: make(chan struct{})}
 	of, _ := c.begin(alice)
 	_, end := c.begin(bob)
 	question := transport.JSONRPCRequest{Method: "elicitation/create", Params: json.RawMessage(`{}`)}
@@ -60,4 +66,121 @@ func TestAQuestionInAnAnswerBelongsToItsCall(t *testing.T) {
 	c.last[1].cancelled = time.Now().Add(-2 * cancelledFor)
 	caller, _ = c.only()
 	assert.Same(t, alice, caller)
+}
+
+// patient is a client that never answers.
+type patient struct {
+	client
+	asked chan context.Context
+}
+
+func (p *patient) Session() any { return p }
+func (p *patient) Ask(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, *tools.RPCError, error) {
+	p.asked <- ctx
+	<-ctx.Done()
+	return nil, nil, ctx.Err()
+}
+
+// asks has a server ask n questions, and returns the code and text of each answer.
+func asks(c *connection, method, params string, n int) <-chan string {
+	answers := make(chan string, n)
+	for i := range n {
+		go func() {
+			answer, _ := c.asked(context.Background(), transport.JSONRPCRequest{ID: mcp.NewRequestId(int64(i)), Method: method, Params: json.RawMessage(params)})
+			answers <- fmt.Sprint(answer.Error.Code, " ", answer.Error.Message)
+		}()
+	}
+	return answers
+}
+
+// TestQuestionsHaveALimit: further questions are refused at once, and a long one counts as several.
+func TestQuestionsHaveALimit(t *testing.T) {
+	for params, fit := range map[string]int{`{}`: maxQuestions, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`: maxQuestions / 2} {
+		user := &patient{asked: make(chan context.Context)}
+		c := &connection{owner: user, gone: make(chan struct{})}
+		answers := asks(c, "elicitation/create", params, fit+3)
+		for range fit {
+			<-user.asked
+		}
+		for range 3 {
+			assert.Equal(t, "-32603 too many questions wait for an answer", <-answers)
+		}
+		c.lost()
+		for range fit {
+			assert.Contains(t, <-answers, "-32800 the question was cancelled")
+		}
+		assert.Empty(t, c.questions)
+	}
+}
+
+// TestQuestionsEndWithTheirCall: those of a call that was cancelled or answered are answered with an error, and further ones of a
+// cancelled one are refused. Those that belong to no call stay.
+func TestQuestionsEndWithTheirCall(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		user := &patient{asked: make(chan context.Context)}
+		c := &connection{owner: user, calls: map[string]*pendingCall{}, gone: make(chan struct{})}
+		roots := asks(c, "roots/list", `{}`, 1)
+		<-user.asked
+		_, endFirst := c.begin(user)
+		_, endOther := c.begin(user)
+		of := asks(c, "elicitation/create", `{}`, 1)
+		ctx := <-user.asked
+		task := asks(c, "elicitation/create", `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"}}}`, 1)
+		<-user.asked
+
+		gone, cancel := context.WithCancel(t.Context())
+		if cancelled {
+			cancel()
+		}
+		endFirst(gone)
+		require.NoError(t, ctx.Err(), "it may belong to the other call")
+		endOther(gone)
+		assert.Equal(t, "-32800 the question was cancelled, or the call that it belongs to has ended", <-of)
+		if cancelled {
+			assert.Equal(t, "-32603 the call that it belongs to was cancelled", <-asks(c, "elicitation/create", `{}`, 1))
+		}
+		assert.Empty(t, roots)
+		assert.Empty(t, task)
+		assert.Len(t, c.questions, 2)
+		cancel()
+		c.lost()
+		<-roots
+		<-task
+	}
+}
+
+// TestAPersonMayTakeLongerThanTheTransport: over HTTP it gives a question a deadline, and its answer the same one.
+func TestAPersonMayTakeLongerThanTheTransport(t *testing.T) {
+	over, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	user := &patient{asked: make(chan context.Context)}
+	c := &connection{owner: user, gone: make(chan struct{})}
+	asked := make(chan *transport.JSONRPCResponse)
+	go func() {
+		answer, _ := c.asked(over, transport.JSONRPCRequest{ID: mcp.NewRequestId("q,1"), Method: "elicitation/create"})
+		asked <- answer
+	}()
+	require.NoError(t, (<-user.asked).Err())
+	c.cancelled(map[string]any{"requestId": "q,1"})
+
+	body, err := json.Marshal(<-asked)
+	require.NoError(t, err)
+	got := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		all, _ := io.ReadAll(r.Body)
+		got <- string(all)
+	}))
+	defer server.Close()
+	send := func(body string) error {
+		request, err := http.NewRequestWithContext(over, http.MethodPost, server.URL, strings.NewReader(body))
+		require.NoError(t, err)
+		answer, err := (&http.Client{Transport: readableHTTP{}}).Do(request)
+		if err == nil {
+			err = answer.Body.Close()
+		}
+		return err
+	}
+	require.NoError(t, send(string(body)))
+	assert.Equal(t, string(body), <-got)
+	assert.ErrorIs(t, send(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`), context.DeadlineExceeded, "what is no answer")
 }

@@ -26,7 +26,7 @@ func dial(c Config, env []string, stderr func(line string)) (link, error) {
 		if err != nil {
 			return link{}, err
 		}
-		return link{p.transport(), p.ended, func() error { return p.err }, p.close}, nil
+		return link{p.transport(), p.ended, p.why, p.close}, nil
 	}
 	t, err := transport.NewStreamableHTTP(c.URL, transport.WithHTTPHeaders(c.Headers), transport.WithHTTPLogger(silent),
 		//lint:ignore SA1019 upstreams are spoken to in the protocol that has initialize, where changes come this way

@@ -15,6 +15,8 @@ var errOutboxFull = errors.New("it does not read its input")
 // outbox is a pipe whose writers never wait. A server that does not read its input must not delay calls to
 // it or their cancellation.
 type outbox struct {
+	patient bool // its only writer waits for room instead
+
 	pipe *os.File
 	now  func(*os.File, []byte) int // writeNow
 
@@ -41,11 +43,14 @@ func startOutbox(pipe *os.File, now func(*os.File, []byte) int) *outbox {
 func (o *outbox) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch {
-	case o.closed:
+	for o.size > 0 && o.size+len(b) > maxOutbox && !o.closed { // one message alone may be longer
+		if !o.patient {
+			return 0, errOutboxFull
+		}
+		o.wake.Wait()
+	}
+	if o.closed {
 		return 0, os.ErrClosed
-	case o.size+len(b) > maxOutbox:
-		return 0, errOutboxFull
 	}
 	rest := b
 	if !o.busy && len(o.waiting) == 0 { // usually the pipe has room, and the goroutine need not be woken
@@ -54,7 +59,7 @@ func (o *outbox) Write(b []byte) (int, error) {
 	if len(rest) > 0 {
 		o.waiting = append(o.waiting, bytes.Clone(rest))
 		o.size += len(rest)
-		o.wake.Signal()
+		o.wake.Broadcast()
 	}
 	return len(b), nil
 }
@@ -64,7 +69,7 @@ func (o *outbox) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
-	o.wake.Signal()
+	o.wake.Broadcast()
 	return nil
 }
 
@@ -96,6 +101,7 @@ func (o *outbox) next() ([]byte, bool) {
 	next := o.waiting[0]
 	o.waiting = o.waiting[1:]
 	o.size -= len(next)
+	o.wake.Broadcast()
 	o.busy = true
 	return next, true
 }

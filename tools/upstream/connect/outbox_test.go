@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,4 +42,25 @@ func TestMessagesStayInOrder(t *testing.T) {
 		assert.Equal(t, want.String(), string(got), name)
 		require.NoError(t, theirs.Close())
 	}
+}
+
+// TestALongMessagePasses: one alone has no limit. A further one is refused, or waits until there is room.
+func TestALongMessagePasses(t *testing.T) {
+	o := &outbox{now: func(*os.File, []byte) int { return 0 }} // nothing is written
+	o.wake = sync.NewCond(&o.mu)
+	_, err := o.Write(make([]byte, maxOutbox+1))
+	require.NoError(t, err)
+	_, err = o.Write([]byte("x"))
+	require.ErrorIs(t, err, errOutboxFull)
+	o.patient = true
+	written := make(chan error)
+	go func() {
+		_, err := o.Write([]byte("x"))
+		written <- err
+	}()
+	next, _ := o.next()
+	assert.Len(t, next, maxOutbox+1)
+	require.NoError(t, <-written)
+	next, _ = o.next()
+	assert.Equal(t, "x", string(next))
 }

@@ -127,13 +127,100 @@ func TestReadableChangesNothingElse(t *testing.T) {
 		`{"method":"x","id":1,"error":{"code":"x"}}` + "\n", ": comment\ndata: {}\n\n",
 	} {
 		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
-			out, err := io.ReadAll(iotest.HalfReader(newReadable(in, nil)))
+			out, err := io.ReadAll(iotest.HalfReader(newReadable(in, nil, byLine)))
 			require.NoError(t, err)
 			assert.Equal(t, text, string(out))
 		}
 	}
-	out, err := io.ReadAll(newReadable(strings.NewReader(long+"\n"+`{"id":7,"error":{"code":"x","message":"m"}}`), nil))
+	out, err := io.ReadAll(newReadable(strings.NewReader(long+"\n"+`{"id":7,"error":{"code":"x","message":"m"}}`), nil, byLine))
 	require.NoError(t, err)
 	_, last, _ := strings.Cut(string(out), "\n")
 	assert.JSONEq(t, `{"id":7,"error":{"code":-32603,"message":"m (code \"x\")"}}`, last)
+}
+
+// TestAMessageHasALimit: what has no end in its form is refused, and many short messages are not. A caller that waits for a stream
+// of events is told.
+func TestAMessageHasALimit(t *testing.T) {
+	const most = 3 * maxErrorLine
+	line, event := strings.Repeat("x", most/2)+"\n", "data: "+strings.Repeat("x", most/2)+"\n\n"
+	for _, c := range []struct {
+		form form
+		id   string
+		text string
+		fits bool
+	}{
+		{byLine, "", strings.Repeat(line, 5), true},
+		{byLine, "", line + strings.Repeat("x", most+1), false},
+		{byLine, "", line + strings.Repeat("x", most+1) + "\n", false},
+		{byEvent, "5", strings.Repeat(event, 5), true},
+		{byEvent, "5", event + strings.Repeat("data: x\n", most/8+1), false},
+		{byEvent, "5", event + "data: " + strings.Repeat("x", most), false},
+		{byEvent, "", event + "data: " + strings.Repeat("x", most), false},
+		{byBody, "5", strings.Repeat("x\n\n", most/3), true},
+		{byBody, "5", strings.Repeat("x\n\n", most/3+1), false},
+	} {
+		var id json.RawMessage
+		if c.id != "" {
+			id = json.RawMessage(c.id)
+		}
+		r, said := newReadable(strings.NewReader(c.text), id, c.form), false
+		r.most, r.lost = most, func(error) { said = true }
+		out, err := io.ReadAll(r)
+		if c.fits {
+			require.NoError(t, err)
+			assert.Equal(t, c.text, string(out))
+			continue
+		}
+		assert.True(t, said)
+		require.ErrorIs(t, err, errTooLong)
+		assert.Less(t, len(out), len(c.text)+300)
+		answer := `"id":5,"error":{"code":-32603,"message":"it sent a message of more than 128 MiB"}}` + "\n\n"
+		assert.Equal(t, c.form == byEvent && c.id != "", strings.HasSuffix(string(out), answer))
+	}
+}
+
+// TestANestedMessageIsAnswered: one that the transport cannot decode is answered with an error, and the messages after it are read.
+func TestANestedMessageIsAnswered(t *testing.T) {
+	deep := func(before, after string) string {
+		return before + strings.Repeat(`{"a":[`, 100_000) + "1" + strings.Repeat(`]}`, 100_000) + after
+	}
+	const ok, brackets = `{"jsonrpc":"2.0","id":8,"result":{}}` + "\n", `{"id":9,"result":"`
+	text := brackets + strings.Repeat(`\"[{`, 100_000) + "\"}\n"
+	answer := func(id string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32603,"message":"it sent a message that is nested more than 10000 deep"}}`
+	}
+	many := func(begin string) string { return begin + "[" + strings.Repeat("{},", maxTold) + "{}]}\n" }
+	for _, c := range []struct {
+		form      form
+		id        string
+		in        string
+		end, lost bool
+		last      string
+	}{
+		{byLine, "", deep(`{"jsonrpc":"2.0","id":7,"result":`, "}\n"+ok), false, false, "\n" + answer("7") + "\n" + ok},
+		{byLine, "", deep(`{"id": "x\"y", "result":`, "}\n"+ok), false, false, "\n" + answer(`"x\"y"`) + "\n" + ok},
+		{byLine, "", deep(`{"id":7,"result":`, "}"), false, false, "\n" + answer("7") + "\n"},
+		{byLine, "", deep(`{"id":7,"method":"x","params":`, "}\n"+ok), false, false, "\n\n" + ok},
+		{byLine, "", many(`{"method":"x","params":`) + ok, false, false, "\n\n" + ok},
+		{byLine, "", many(`{"id":7,"result":`) + ok, false, false, many(`{"id":7,"result":`) + ok},
+		{byLine, "", deep(`{"result":`, `,"id":7}`+"\n"+ok), true, true, ""},
+		{byLine, "", ok + text + ok, false, false, text + ok},
+		{byEvent, "5", "data: {}\n\n" + deep(`data: {"id":5,"result":`, "}\n\n"), true, true, "\n\ndata: " + answer("5") + "\n\n"},
+		{byBody, "5", deep(`{"id":5,"result":`, "}"), true, true, ""},
+	} {
+		var id json.RawMessage
+		if c.id != "" {
+			id = json.RawMessage(c.id)
+		}
+		r, lost := newReadable(strings.NewReader(c.in), id, c.form), false
+		r.lost = func(error) { lost = true }
+		out, err := io.ReadAll(r)
+		if c.end {
+			require.ErrorIs(t, err, errTooDeep)
+		} else {
+			require.NoError(t, err)
+		}
+		assert.Equal(t, c.lost, lost)
+		assert.True(t, strings.HasSuffix(string(out), c.last), c.in[:20])
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 )
@@ -30,7 +31,8 @@ func Relay(ctx context.Context, c Config, env []string, in io.Reader, out, stder
 	if err != nil {
 		return 0, err
 	}
-	r := &relayed{out: out, editor: e}
+	p.input.patient = true // a client without a relay waits, too
+	r := &relayed{out: out, editor: e, most: maxReceived}
 	left, silent := make(chan struct{}), make(chan struct{})
 	go func() { // nothing can wait for it: a read of standard input goes on until the client says something
 		r.fromClient(in, p.input)
@@ -66,6 +68,7 @@ func Relay(ctx context.Context, c Config, env []string, in io.Reader, out, stder
 // relayed is what both directions share.
 type relayed struct {
 	editor Editor
+	most   int        // bytes of a server's line up to which it is changed; a longer one passes as it is
 	mu     sync.Mutex // of out, for whole lines
 	out    io.Writer
 }
@@ -77,7 +80,7 @@ func (r *relayed) fromClient(in io.Reader, server io.WriteCloser) {
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err == bufio.ErrBufferFull {
-			line, err = whole(lines, line)
+			line, err = whole(lines, line, math.MaxInt)
 		}
 		toServer, toClient := r.editor.FromClient(line)
 		if len(toClient) > 0 {
@@ -99,9 +102,11 @@ func (r *relayed) fromServer(output io.Reader) {
 		r.mu.Lock()
 		if r.editor.Waits() {
 			if err == bufio.ErrBufferFull {
-				line, err = whole(lines, line)
+				line, err = whole(lines, line, r.most)
 			}
-			line = r.editor.FromServer(line)
+			if err != bufio.ErrBufferFull {
+				line = r.editor.FromServer(line)
+			}
 		}
 		_, failed := r.out.Write(line)
 		for err == bufio.ErrBufferFull && failed == nil {
@@ -115,9 +120,11 @@ func (r *relayed) fromServer(output io.Reader) {
 	}
 }
 
-// whole returns a long line that begins with a part that was read.
-func whole(lines *bufio.Reader, part []byte) ([]byte, error) {
-	begin := bytes.Clone(part) // the next read takes its place
-	rest, err := lines.ReadBytes('\n')
-	return append(begin, rest...), err
+// whole returns a long line that begins with a part that was read, or what is more than most bytes of it and bufio.ErrBufferFull.
+func whole(lines *bufio.Reader, part []byte, most int) (line []byte, err error) {
+	for line, err = bytes.Clone(part), bufio.ErrBufferFull; err == bufio.ErrBufferFull && len(line) <= most; {
+		part, err = lines.ReadSlice('\n')
+		line = append(line, part...) // the next read takes its place
+	}
+	return line, err
 }

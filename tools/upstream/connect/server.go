@@ -255,14 +255,14 @@ func (s *Server) open(ctx context.Context) (*connection, error) {
 	s.mu.Lock()
 	s.opening = config
 	s.mu.Unlock()
-	l, err := dial(config, s.options.Env, func(line string) { s.options.Stderr(s.config.Name, withoutSecrets(line, config)) })
+	l, err := dial(config, s.options.Env, sparing(func(line string) { s.options.Stderr(s.config.Name, withoutSecrets(line, config)) }, time.Now))
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	owner, capabilities := s.owner, s.capabilities
 	s.mu.Unlock()
-	conn := &connection{link: l, owner: owner, calls: map[string]*pendingCall{}, questions: map[string]*question{}, gone: make(chan struct{})}
+	conn := &connection{link: l, owner: owner, calls: map[string]*pendingCall{}, gone: make(chan struct{})}
 	return conn, open(ctx, conn, s.options.Version, capabilities, func(n mcp.JSONRPCNotification) { s.notified(conn, n) })
 }
 
