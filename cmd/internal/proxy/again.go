@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
 )
@@ -26,8 +27,12 @@ func (b *received) with(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), receivedKey{}, b))
 }
 
-// maxRefusal is how much of an answer is searched for its reason.
-const maxRefusal = 64 << 10
+// maxRefusal is how much of an answer is searched for its reason, and refusalWithin how long its client waits for that. An answer that takes
+// longer ends there.
+const (
+	maxRefusal    = 64 << 10
+	refusalWithin = 3 * time.Second
+)
 
 // bindingWords stand in the message of Anthropic's API for thinking that is bound to something else than what stands before it.
 const bindingWords = "bound to a different conversation"
@@ -39,7 +44,9 @@ func (a again) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || res.StatusCode != http.StatusBadRequest || !changed {
 		return res, err
 	}
+	late := time.AfterFunc(refusalWithin, func() { _ = res.Body.Close() })
 	reason, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // what is missing of it names no reason
+	late.Stop()
 	second, err := a.RoundTripper.RoundTrip(b.in(r))
 	if err != nil {
 		res.Body = readCloser{io.MultiReader(bytes.NewReader(reason), res.Body), res.Body}

@@ -142,12 +142,12 @@ func TestALedgerThatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "sub", "ledger.db")
 			r := newRig(t, file, GC)
-			require.Positive(t, cleared(r.post(t, "/v1/messages", claudeHistory(40))))
+			require.Positive(t, cleared(r.post(t, "/v1/messages", full(claudeHistory(40)))))
 			r.server.feeding.Wait()
 			require.NoError(t, take(file))
 			r.advance(time.Minute)
 			for _, n := range []int{40, 41, 60, 90} {
-				assert.Equal(t, string(claudeHistory(n)), string(r.post(t, "/v1/messages", claudeHistory(n))), "%d calls: whole", n)
+				assert.Equal(t, string(full(claudeHistory(n))), string(r.post(t, "/v1/messages", full(claudeHistory(n)))), "%d calls: whole", n)
 			}
 			said := 0
 			for _, e := range r.logged() {

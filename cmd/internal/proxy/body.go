@@ -3,38 +3,60 @@ package proxy
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // maxBody is the size in bytes of the largest request that is parsed; larger ones pass through.
 const maxBody = 64 << 20
 
+// Memory that the bodies of requests take together.
+const (
+	// bodyBudget is the number of bytes. Requests beyond it wait, those of a subject for each other, and one at a time may exceed it.
+	bodyBudget = 2 * maxBody
+	// parsedPerByte is the number of bytes that the places of the values of a body may take, per byte of it from smallBody on, up to
+	// mostParsed.
+	parsedPerByte, mostParsed = 12, 12 << 20
+	// madePerValue is about the number of bytes of the turns, calls, results and marks that are made of a value.
+	madePerValue           = 320
+	smallBody, smallValues = 64 << 10, 1 << 10 // these never wait
+	// A body that has more than largeUnpacked bytes without its compression, and more than mostPerByte for each that came, is no history.
+	largeUnpacked, mostPerByte = 8 << 20, 100
+	// roomWithin is how long a request waits for room.
+	roomWithin = 10 * time.Second
+	// bodyWithin is the longest time for a whole body, and bodyStall the longest pause in it.
+	bodyWithin, bodyStall = 10 * time.Minute, time.Minute
+)
+
 // readBody reads a request's body. rest reports that the body is too large: it is then restored and passes
-// through.
-func readBody(r *http.Request) (body []byte, rest bool, err error) {
+// through. ctx limits the wait for room.
+func readBody(ctx context.Context, held *web.Hold, w http.ResponseWriter, r *http.Request) (body []byte, rest bool, err error) {
 	if r.ContentLength > maxBody {
 		return nil, true, nil
 	}
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		buf.Grow(int(r.ContentLength) + bytes.MinRead)
+	size := r.ContentLength
+	if size < 0 {
+		size = maxBody + 1
 	}
-	_, err = buf.ReadFrom(io.LimitReader(r.Body, maxBody+1))
-	if err == nil && buf.Len() <= maxBody {
-		return buf.Bytes(), false, nil
+	body, err = held.ReadBody(w, r.WithContext(ctx), size)
+	if err == nil && len(body) > maxBody {
+		r.Body = readCloser{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+		return nil, true, nil
 	}
-	// A body that the client did not send completely must not look complete to the upstream.
-	tail := io.Reader(r.Body)
-	if err != nil {
-		tail = failing{err}
-	}
-	r.Body = readCloser{io.MultiReader(bytes.NewReader(buf.Bytes()), tail), r.Body}
-	return nil, true, err
+	return body, false, err
+}
+
+// takeParsed takes the memory to find the values of a body.
+func takeParsed(ctx context.Context, held *web.Hold, body []byte) error {
+	return held.Grow(ctx, min(parsedPerByte*max(0, int64(len(body))-smallBody), mostParsed))
 }
 
 // readCloser reads from one and closes the other.
@@ -43,43 +65,47 @@ type readCloser struct {
 	io.Closer
 }
 
-type failing struct{ err error }
-
-// Read implements io.Reader.
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+// takeMade returns a function that takes the memory of what is made of a number of values.
+func takeMade(ctx context.Context, held *web.Hold) func(values int) error {
+	return func(values int) error { return held.Grow(ctx, madePerValue*int64(max(0, values-smallValues))) }
+}
 
 // decoded returns a body without its compression. ok is false for an unknown compression, and for a body that is larger than
-// maxBody without it.
-func decoded(r *http.Request, body []byte) (plain []byte, ok bool) {
-	packed := bytes.NewReader(body)
-	switch encodingOf(r.Header) {
-	case "", "identity":
-		return body, true
-	case "gzip":
-		z, err := gzip.NewReader(packed)
-		if err != nil {
-			return nil, false
-		}
-		return limited(z)
-	case "zstd":
-		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, false
-		}
-		defer z.Close()
-		return limited(z)
+// maxBody without it, or larger than a history gets from so few bytes. err is that of a body that found no room.
+func decoded(ctx context.Context, held *web.Hold, r *http.Request, body []byte) (plain []byte, ok bool, err error) {
+	encoding := encodingOf(r.Header)
+	if encoding == "" || encoding == "identity" {
+		return body, true, nil
 	}
-	return nil, false
+	z := unpacker(encoding, body)
+	if z == nil {
+		return nil, false, nil
+	}
+	defer func() { _ = z.Close() }()
+	most := min(maxBody, max(largeUnpacked, mostPerByte*len(body)))
+	if plain, err = held.ReadAll(ctx, z, int64(most)+1); err != nil && ctx.Err() != nil {
+		return nil, false, err
+	}
+	return plain, err == nil && len(plain) <= most, nil
+}
+
+// unpacker returns a reader that takes a compression away; nil for an unknown one, or where there is none.
+func unpacker(encoding string, packed []byte) io.ReadCloser {
+	switch encoding {
+	case "gzip":
+		if z, err := gzip.NewReader(bytes.NewReader(packed)); err == nil {
+			return z
+		}
+	case "zstd":
+		if z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+			return z.IOReadCloser()
+		}
+	}
+	return nil
 }
 
 // maxWindow bounds the memory of a decoder of zstd, whose input may ask for more than 2 GB. Decoders have to support 8 MiB.
 const maxWindow = 8 << 20
-
-// limited reads to the end, but no more than maxBody.
-func limited(z io.Reader) (plain []byte, ok bool) {
-	plain, err := io.ReadAll(io.LimitReader(z, maxBody+1))
-	return plain, err == nil && len(plain) <= maxBody
-}
 
 // setBody sets the request's body.
 func setBody(r *http.Request, body []byte) {
@@ -114,22 +140,14 @@ func encodingOf(h http.Header) string {
 // unpacked returns a part of an answer without its compression, as far as that can be taken away: the middle may be missing, and
 // then the text before it is used.
 func unpacked(part []byte, encoding string) []byte {
-	plain, z := []byte(nil), io.Reader(nil)
-	switch encoding {
-	case "":
+	if encoding == "" {
 		return part
-	case "gzip":
-		if r, err := gzip.NewReader(bytes.NewReader(part)); err == nil {
-			z = r
-		}
-	case "zstd":
-		if r, err := zstd.NewReader(bytes.NewReader(part), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
-			defer r.Close()
-			z = r
-		}
 	}
-	if z != nil {
-		plain, _ = io.ReadAll(io.LimitReader(z, 16<<20))
+	z := unpacker(encoding, part)
+	if z == nil {
+		return nil
 	}
+	defer func() { _ = z.Close() }()
+	plain, _ := io.ReadAll(io.LimitReader(z, 4<<20))
 	return plain
 }

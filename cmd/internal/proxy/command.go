@@ -121,9 +121,8 @@ func stopping(p command.Process, err error) error {
 	return command.Exit(stopPrompt)
 }
 
-// memoryLimit is the soft limit in bytes from which the garbage collector runs as often as usual: eight of the largest
-// requests.
-const memoryLimit = 8 * maxBody
+// memoryLimit is the soft limit in bytes above which the garbage collector runs often: twice what bodies may take.
+const memoryLimit = 2 * bodyBudget
 
 // door returns how the proxy may be reached, and by whom.
 func door(c *cobra.Command, p command.Process) (settings.Door, error) {

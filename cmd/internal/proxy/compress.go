@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
+	"github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
@@ -75,9 +77,20 @@ func (s *server) compress(w http.ResponseWriter, r *http.Request) {
 			s.compressFailed(w, r, http.StatusInternalServerError, errors.New("panic"))
 		}
 	}()
-	body, rest, err := readBody(r)
-	if err != nil || rest {
-		refuse(w, r, http.StatusRequestEntityTooLarge, "the request is too large, or was not sent completely")
+	held := s.bodies.Hold(agent.SubjectOf(r.Context()))
+	defer held.Release()
+	room, cancel := context.WithTimeout(r.Context(), s.room)
+	defer cancel()
+	body, rest, err := readBody(room, held, w, r)
+	if rest {
+		refuse(w, r, http.StatusRequestEntityTooLarge, "the request is too large")
+		return
+	}
+	if err == nil {
+		err = takeParsed(room, held, body)
+	}
+	if err != nil {
+		noBody(w, r, err)
 		return
 	}
 	var asked struct {
@@ -88,19 +101,22 @@ func (s *server) compress(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusBadRequest, `want {"messages": [...], "model": "..."}`)
 		return
 	}
-	shown, err := s.shrink(r, asked.Messages, asked.Model)
+	shown, err := s.shrink(r, asked.Messages, asked.Model, takeMade(room, held))
 	if err != nil {
 		s.compressFailed(w, r, http.StatusServiceUnavailable, err)
 		return
 	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyStall)) // who does not read it holds no memory for long
 	w.Header().Set("Content-Type", "application/json")
 	before, after := tokens.OfJSON(len(asked.Messages)), tokens.OfJSON(len(shown))
+	s.health.before.Add(int64(before))
+	s.health.after.Add(int64(after))
 	_, _ = fmt.Fprintf(w, `{"messages":%s,"tokens_before":%d,"tokens_after":%d,"compression_ratio":%.4f}`+"\n", // the gateway is gone
 		shown, before, after, float64(len(shown))/float64(len(asked.Messages)))
 }
 
 func (s *server) compressFailed(w http.ResponseWriter, r *http.Request, status int, err error) {
-	if s.refusals.first("compress_failed") {
+	if s.refusals.first("compress_failed", time.Minute) {
 		s.emit(fsm.NewEvent("proxy.passed_through", "", fsm.Facts{"api": compressPath, "reason": "store_failed", "message": err.Error()}))
 	}
 	refuse(w, r, status, "the messages could not be worked on in time: send them as they are")
@@ -109,19 +125,22 @@ func (s *server) compressFailed(w http.ResponseWriter, r *http.Request, status i
 var errLedger = errors.New("the ledger cannot be used now")
 
 // shrink returns a gateway's messages with the decisions for their history, which are stored before it returns.
-func (s *server) shrink(r *http.Request, messages []byte, model string) ([]byte, error) {
+func (s *server) shrink(r *http.Request, messages []byte, model string, room func(values int) error) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.patience)
 	defer cancel()
 	if s.runs == nil {
 		return messages, nil
 	}
-	c, err := wire.ParseMessages(messages, model)
-	if err != nil || c == nil {
-		return messages, nil //nolint:nilerr // what is not understood stays as it is
+	c, err := wire.ParseMessages(messages, model, room)
+	if errors.Is(err, jsonspan.ErrShape) || err == nil && c == nil {
+		return messages, nil // what is not understood stays as it is
+	}
+	if err != nil {
+		return nil, err
 	}
 	c.Way = wayOf(r)
 	client := clientOf(r.Header.Get("User-Agent"))
-	s.runs.Session(c.Session, client)
+	s.runs.Session(ctx, c.Session, client)
 	w, decides := s.worker(ctx)
 	if w == nil || !decides {
 		return nil, errLedger
@@ -130,6 +149,7 @@ func (s *server) shrink(r *http.Request, messages []byte, model string) ([]byte,
 		return messages, nil // a ledger in a file knows one owner only
 	}
 	o, err := w.engine.RewriteStored(ctx, c, client)
+	s.feeding.Go(func() { s.remember(context.WithoutCancel(ctx), w, nil, client) })
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -179,29 +199,46 @@ func (s *server) retrieve(w http.ResponseWriter, r *http.Request, hash string) {
 		refuse(w, r, http.StatusServiceUnavailable, errLedger.Error())
 		return
 	}
+	held := s.bodies.Hold(agent.SubjectOf(ctx))
+	defer held.Release()
+	if err := held.Grow(ctx, 2*max(0, int64(len(text))-smallBody)); err != nil {
+		noBody(w, r, err)
+		return
+	}
+	found, err := matching(ctx, text, r.URL.Query())
+	if err != nil {
+		refuse(w, r, http.StatusServiceUnavailable, "the search took too long: ask for fewer words")
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyStall))
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]string{"hash": hash, "original_content": matching(text, r.URL.Query())}) // the gateway is gone
+	_ = json.NewEncoder(w).Encode(map[string]string{"hash": hash, "original_content": found}) // the gateway is gone
 }
 
-// matching returns the lines that contain a query or, if none does, any of its words; all lines if there are none of these either.
-func matching(text string, q url.Values) string {
+// matching returns the lines that contain a query or, if none does, any of its words; all lines if there are none of these either. The time
+// that this takes grows with the text and the number of words, so that it ends with ctx.
+func matching(ctx context.Context, text string, q url.Values) (string, error) {
 	query := strings.ToLower(strings.TrimSpace(q.Get("query")))
 	if query == "" {
-		return text
+		return text, nil
 	}
 	for _, wanted := range [][]string{{query}, strings.Fields(query)} {
 		var lines []string
 		for line := range strings.Lines(text) {
+			small := strings.ToLower(line)
 			for _, word := range wanted {
-				if strings.Contains(strings.ToLower(line), word) {
+				if err := ctx.Err(); err != nil {
+					return "", err
+				}
+				if strings.Contains(small, word) {
 					lines = append(lines, line)
 					break
 				}
 			}
 		}
 		if len(lines) > 0 {
-			return strings.Join(lines, "")
+			return strings.Join(lines, ""), nil
 		}
 	}
-	return text
+	return text, nil
 }

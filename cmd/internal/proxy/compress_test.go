@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -168,6 +169,25 @@ func TestAgentgatewayHasNoWayBack(t *testing.T) {
 	assert.Regexp(t, toolID, shrunk("/v1/compress?tool=mcp__team__recover_text", commands))
 }
 
+// TestLiteLLMGetsItsCallsBack: it looks for hashes in contents alone, and converts a request to the Responses API without the model's
+// reasoning if a call in it changed. Agentgateway replaces the list.
+func TestLiteLLMGetsItsCallsBack(t *testing.T) {
+	var list []string
+	for i := range 60 {
+		arguments, err := json.Marshal(map[string]string{"file_path": fmt.Sprintf("/r/%d.go", i), "content": output(i)})
+		require.NoError(t, err)
+		list = append(list, fmt.Sprintf(`{"role":"assistant","tool_calls":[{"id":"toolu_01A2b3C4d5E6f7G8h9%04d","type":"function","function":{"name":"Write","arguments":%q}}]}`, i, arguments),
+			fmt.Sprintf(`{"role":"tool","tool_call_id":"toolu_01A2b3C4d5E6f7G8h9%04d","content":"done"}`, i))
+	}
+	messages := []byte(`[{"role":"user","content":"write them"},` + strings.Join(list, ",") + `]`)
+	for path, cleared := range map[string]bool{"/v1/compress": false, "/v1/compress?tool=mcp__team__recover_text": true} {
+		g := newGateway(t, newRig(t, database(t), GC))
+		g.path = path
+		_, got := g.compress(t, messages)
+		assert.Equal(t, cleared, string(got) != string(messages), path)
+	}
+}
+
 // TestGatewaysReplicasAgree: three replicas in random order make the same bytes of the same history, and another subject's hash is one
 // that never was.
 func TestGatewaysReplicasAgree(t *testing.T) {
@@ -199,6 +219,34 @@ func TestGatewaysReplicasAgree(t *testing.T) {
 	}
 	status, _ := newGateway(t, newReplica(t, name, "bob")).retrieve(t, hash, "")
 	assert.Equal(t, http.StatusNotFound, status)
+}
+
+// TestAForeignHashIsLookedForLikeAnUnknownOne: the database is asked as often for another subject's hash as for one that never was, and
+// the answers are equal, so that neither says which of them exists.
+func TestAForeignHashIsLookedForLikeAnUnknownOne(t *testing.T) {
+	server := storetest.Start(t)
+	name := server.Database(t)
+	ann := newGateway(t, newReplica(t, name, "ann"))
+	_, sent := ann.compress(t, messagesOf(t, claudeHistory(60)))
+	hers := string(hashes.FindSubmatch(sent)[1])
+	counted, trips := server.Counted(t, name)
+	bob := newGateway(t, newReplica(t, counted, "bob"))
+	ask := func(hash string) (answer string, n int64) {
+		before := trips()
+		response, err := http.Get(bob.proxy.URL + "/v1/retrieve/" + hash)
+		require.NoError(t, err)
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.Status + string(text), trips() - before
+	}
+	ask(hers) // prepares the statement
+	foreign, asked := ask(hers)
+	unknown, same := ask(recovery.Hash("prn_00000000"))
+	assert.Contains(t, foreign, "404")
+	assert.Equal(t, foreign, unknown)
+	assert.Equal(t, asked, same)
+	assert.Positive(t, same)
 }
 
 // TestAGatewayIsToldOfFailures: while the database is away a gateway gets an error, never another list than before.
@@ -282,4 +330,16 @@ func TestAGatewayOutlivesAKilledProxy(t *testing.T) {
 		_ = c.Wait()
 	}
 	require.Regexp(t, hashes, sent[60])
+}
+
+// A search ends with its time: a query of many words must not occupy the proxy for hours.
+func TestASearchOfManyWordsEnds(t *testing.T) {
+	text := strings.Repeat("a line of a log\n", 100_000)
+	q := url.Values{"query": {strings.Repeat("zz ", 100_000)}}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err := matching(ctx, text, q)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Less(t, time.Since(began), 10*time.Second)
 }

@@ -155,19 +155,19 @@ func TestAProxyGivesWay(t *testing.T) {
 			late, other := newRig(t, file, GC), newRig(t, file, GC)
 			slow := &slowLedger{Ledger: late.store}
 			late.engine.Store, late.engine.Clears, late.engine.Hurry = slow, false, time.Millisecond
-			require.Equal(t, string(claudeHistory(60)), string(late.post(t, "/v1/messages", claudeHistory(60))))
+			require.Equal(t, string(full(claudeHistory(60))), string(late.post(t, "/v1/messages", full(claudeHistory(60)))))
 			if longer {
-				require.Equal(t, string(claudeHistory(61)), string(late.post(t, "/v1/messages", claudeHistory(61))))
+				require.Equal(t, string(full(claudeHistory(61))), string(late.post(t, "/v1/messages", full(claudeHistory(61)))))
 			}
 			require.Error(t, late.engine.Flush(t.Context()))
-			decided := string(other.post(t, "/v1/messages", claudeHistory(60)))
-			require.NotEqual(t, string(claudeHistory(60)), decided)
+			decided := string(other.post(t, "/v1/messages", full(claudeHistory(60))))
+			require.NotEqual(t, string(full(claudeHistory(60))), decided)
 			slow.fast.Store(true)
 			if longer {
 				require.NoError(t, late.engine.Flush(t.Context()))
 			}
-			assert.Equal(t, decided, string(late.post(t, "/v1/messages", claudeHistory(60))))
-			assert.Equal(t, string(other.post(t, "/v1/messages", claudeHistory(61))), string(late.post(t, "/v1/messages", claudeHistory(61))))
+			assert.Equal(t, decided, string(late.post(t, "/v1/messages", full(claudeHistory(60)))))
+			assert.Equal(t, string(other.post(t, "/v1/messages", full(claudeHistory(61)))), string(late.post(t, "/v1/messages", full(claudeHistory(61)))))
 		})
 	}
 }

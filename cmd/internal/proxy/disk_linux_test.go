@@ -18,11 +18,11 @@ func TestAFullDiskStopsNothing(t *testing.T) {
 	up := newUpstream(t)
 	dir, fill, free := tooltest.SmallDisk(t)
 	p := startChild(t, up.URL, filepath.Join(dir, "ledger.db"))
-	p.post(t, claudeHistory(2)) // the ledger and the trace have begun
+	p.post(t, full(claudeHistory(2))) // the ledger and the trace have begun
 	fill()
 	for _, n := range []int{40, 41} {
-		p.post(t, claudeHistory(n))
-		assert.True(t, string(claudeHistory(n)) == string(up.last()), "%d calls: unchanged", n)
+		p.post(t, full(claudeHistory(n)))
+		assert.True(t, string(full(claudeHistory(n))) == string(up.last()), "%d calls: unchanged", n)
 	}
 	was := p.health(t)
 	assert.Equal(t, Passing, was.Status)

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -41,7 +40,7 @@ func TestEverythingElsePassesThrough(t *testing.T) {
 			assert.True(t, body == string(r.post(t, "/v1/messages", []byte(body))), "%s: which of them counts is unknown", twice)
 		}
 	}
-	odd := []byte("  " + string(claudeHistory(3)) + "\n")
+	odd := []byte("  " + string(full(claudeHistory(3))) + "\n")
 	assert.Equal(t, string(odd), string(r.post(t, "/v1/messages", odd)))
 	assert.Equal(t, "anything", string(r.post(t, "/v1/files", []byte("anything"))))
 }
@@ -75,10 +74,10 @@ func TestALostLedgerHeals(t *testing.T) {
 			p.post(t, claudeHistory(40))
 			require.Positive(t, cleared(up.last()))
 			require.NoError(t, spoil(file))
-			p.post(t, claudeHistory(40))
-			assert.True(t, bytes.Equal(claudeHistory(40), up.last()), "its ids would lead nowhere")
+			p.post(t, full(claudeHistory(40)))
+			assert.True(t, bytes.Equal(full(claudeHistory(40)), up.last()), "its ids would lead nowhere")
 			assert.Equal(t, Passing, p.health(t).Status)
-			other := bytes.Replace(claudeHistory(41), []byte("fix the bug"), []byte("add a test"), 1)
+			other := bytes.Replace(full(claudeHistory(41)), []byte("fix the bug"), []byte("add a test"), 1)
 			p.post(t, other)
 			assert.True(t, bytes.Equal(other, up.last()), "another session")
 			require.Eventually(t, func() bool {
@@ -211,22 +210,11 @@ func TestCompressedRequests(t *testing.T) {
 		require.NoError(t, res.Body.Close())
 		return r.up.last()
 	}
-	pack := func(body []byte) []byte {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, err := z.Write(body)
-		require.NoError(t, err)
-		require.NoError(t, z.Close())
-		return b.Bytes()
-	}
+	pack := func(body []byte) []byte { return zipped(t, body) }
 	small := pack(responsesHistory(2))
 	assert.Equal(t, small, send(small, "gzip"), "unchanged, so as it came")
 	assert.Equal(t, "gzip", r.up.heads[0].Get("Content-Encoding"))
-	plain := func() string {
-		got, ok := decoded(&http.Request{Header: r.up.heads[len(r.up.heads)-1]}, r.up.last())
-		require.True(t, ok)
-		return string(got)
-	}
+	plain := func() string { return string(r.up.lastUnpacked()) }
 	send(pack(responsesHistory(40)), "gzip")
 	got := plain()
 	assert.Contains(t, got, "[cleared ")
@@ -331,12 +319,16 @@ func TestTheLastErrorsOfALostLedgerAreNotTheNextOnes(t *testing.T) {
 		return &work{engine: &e, feed: old.feed, usage: old.usage}, nil
 	}
 	require.NoError(t, os.Remove(r.store.Name()))
-	body := claudeHistory(40)
+	body := full(claudeHistory(40))
 	assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)), "its ids would lead nowhere")
 	assert.Contains(t, string(r.post(t, "/v1/messages", body)), "[cleared ")
 	r.server.feeding.Wait()
 	r.server.health.failed(old, errors.New("late"))
 	assert.Equal(t, OK, r.server.state(t.Context()).Status)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	r.server.work.Load().engine.Now = func() time.Time { return r.clock().Add(time.Hour) } // the ledger is looked at again
+	assert.Equal(t, OK, r.server.state(gone).Status, "who asks and goes away stops nobody's clearing")
 	assert.Equal(t, 1, strings.Count(strings.Join(r.logged(), " "), "ledger.failed"))
 	assert.Equal(t, 1, strings.Count(strings.Join(r.logged(), " "), "ledger.restored"))
 }

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 // smallHistory is a history of which nothing is cleared while the cache is warm, and much once it is cold: results are short.
@@ -123,6 +123,30 @@ func TestPausesAreKnownAfterARestart(t *testing.T) {
 	}
 }
 
+// A replica that had a session's request long ago learns from the ledger that another one had one since.
+func TestAnotherReplicaKeptTheCacheWarm(t *testing.T) {
+	for name, used := range map[string]bool{"used since": true, "not used since": false} {
+		r := newRig(t, database(t), GC)
+		r.engine.Now = func() time.Time { return time.Now().Add(-24 * time.Hour) }
+		for n := 1; n < 9; n++ {
+			require.Zero(t, cleared(r.post(t, messagesPath, smallHistory(messagesPath, n))))
+		}
+		r.server.feeding.Wait()
+		r.engine.Now = time.Now
+		if used {
+			require.NoError(t, r.store.AddUsage(t.Context(), contextgc.Usage{Session: idOf(t, smallHistory(messagesPath, 9)), API: "anthropic-messages"}))
+		}
+		assert.Equal(t, !used, cleared(r.post(t, messagesPath, smallHistory(messagesPath, 9))) > 0, name)
+	}
+}
+
+// idOf returns the session of a request.
+func idOf(t *testing.T, body []byte) string {
+	c, err := wire.APIOf(messagesPath).Parse(body)
+	require.NoError(t, err)
+	return c.Session
+}
+
 // A client that breaks its cache again and again clears what is due each time, also where the answers have no usage.
 func TestEachBreakIsFree(t *testing.T) {
 	r := newRig(t, database(t), GC)
@@ -133,21 +157,5 @@ func TestEachBreakIsFree(t *testing.T) {
 		got := cleared(r.post(t, messagesPath, body))
 		assert.Greater(t, got, had, "request %d", n)
 		had = got
-	}
-}
-
-// If the provider read from its cache what seemed to be changed, the session's changes are no longer believed.
-func TestAWarmCacheIsBelieved(t *testing.T) {
-	r := newRig(t, database(t), GC)
-	r.up.answer = func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"usage":{"input_tokens":10,"cache_read_input_tokens":9000,"cache_creation_input_tokens":10,"output_tokens":1}}`))
-	}
-	odd := func(n int, system string) []byte {
-		return bytes.Replace(smallHistory(messagesPath, n), []byte("You are an agent."), []byte(system), 1)
-	}
-	require.Zero(t, cleared(r.post(t, messagesPath, odd(2, "You are one."))))
-	require.Zero(t, cleared(r.post(t, messagesPath, odd(3, "You are two."))), "too little to clear")
-	for n := 4; n < 10; n++ {
-		assert.Zero(t, cleared(r.post(t, messagesPath, odd(n, "You are "+strings.Repeat("n", n)))))
 	}
 }

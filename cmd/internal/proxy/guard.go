@@ -59,7 +59,7 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.R
 	default:
 		return r, true
 	}
-	if s.refusals.first(reason) {
+	if s.refusals.first(reason, time.Minute) {
 		s.emit(fsm.NewEvent("proxy.refused", "", fsm.Facts{"reason": reason, "message": message}))
 	}
 	r.URL.Path = "" // what was not admitted may hold a part of the secret
@@ -145,20 +145,20 @@ func (s *server) answerProbe(w http.ResponseWriter, r *http.Request) bool {
 // readyPath is where a proxy for several people says whether it can serve requests now.
 const readyPath = "/readyz"
 
-// refusals remembers when each reason was logged, so that nobody can fill the log.
-type refusals struct {
+// logged records when each reason was last logged, so that a caller cannot fill the log.
+type logged struct {
 	mu   sync.Mutex
 	last map[string]time.Time
 }
 
-// first reports whether a reason was not logged in the last minute.
-func (f *refusals) first(reason string) bool {
+// first reports whether a reason was not logged within a time.
+func (f *logged) first(reason string, within time.Duration) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if t, ok := f.last[reason]; ok && time.Since(t) < time.Minute {
+	if t, ok := f.last[reason]; ok && time.Since(t) < within {
 		return false
 	}
-	if f.last == nil {
+	if f.last == nil || len(f.last) >= 10_000 {
 		f.last = make(map[string]time.Time)
 	}
 	f.last[reason] = time.Now()
@@ -173,4 +173,17 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, message string) 
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(wire.Refusal(r, status, prefixed+message))
+}
+
+// noBody answers a request whose body did not come, or found no room.
+func noBody(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		w.Header().Set("Retry-After", "5")
+		refuse(w, r, http.StatusServiceUnavailable, "the requests in progress take all the memory that they may: try again, or send fewer large ones at a time")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(w, r, http.StatusRequestTimeout, "the body took too long")
+	default:
+		refuse(w, r, http.StatusBadRequest, "the body ended early")
+	}
 }

@@ -28,6 +28,8 @@ type Health struct {
 	Alone    int    `json:"left_alone"`               // sessions in which nothing is changed any more, because the API refused a change
 	AloneWhy string `json:"left_alone_why,omitempty"` // of the latest of them
 	NoWay    int64  `json:"no_way_back"`              // sessions in which results stay because the agent has no tool that would bring them back
+	Before   int64  `json:"tokens_before,omitempty"`  // of the messages that gateways asked about
+	After    int64  `json:"tokens_after,omitempty"`   // of those that they got
 	Version  string `json:"version"`
 }
 
@@ -51,8 +53,11 @@ type health struct {
 	retry    time.Duration
 	requests atomic.Int64
 	replaced atomic.Int64
+	before   atomic.Int64 // tokens of the messages that gateways asked about
+	after    atomic.Int64 // of those that they got
 	active   atomic.Int64 // requests in progress
-	noWay    noWay
+	noWay    atomic.Int64 // sessions in which results stay because nothing would bring them back
+	stuck    logged       // those that were counted
 
 	mu     sync.Mutex
 	why    string // "": it works
@@ -152,7 +157,7 @@ func (s *server) state(ctx context.Context) Health {
 			if err == nil {
 				err = w.engine.Flush(ctx)
 			}
-			if err != nil {
+			if err != nil && ctx.Err() == nil { // who asks and goes away at once says nothing of the ledger
 				s.health.failed(w, err)
 			}
 		}
@@ -163,37 +168,13 @@ func (s *server) state(ctx context.Context) Health {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
 	now := Health{Status: OK, Policy: s.health.policy, Ledger: s.health.ledger, Message: s.health.why, Version: s.health.version,
-		Requests: s.health.requests.Load(), Replaced: s.health.replaced.Load()}
+		Requests: s.health.requests.Load(), Replaced: s.health.replaced.Load(),
+		Before: s.health.before.Load(), After: s.health.after.Load()}
 	if now.Message != "" {
 		now.Status = Passing
 	}
-	now.Alone, now.AloneWhy, now.NoWay = alone, why, s.health.noWay.count.Load()
+	now.Alone, now.AloneWhy, now.NoWay = alone, why, s.health.noWay.Load()
 	return now
-}
-
-// noWay remembers the sessions in which results stay because nothing would bring them back.
-type noWay struct {
-	count atomic.Int64
-	mu    sync.Mutex
-	seen  map[string]bool
-}
-
-// maxNoWay bounds the sessions that are remembered.
-const maxNoWay = 10_000
-
-// first counts a session, and reports whether it is a new one.
-func (n *noWay) first(session string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.seen[session] {
-		return false
-	}
-	if n.seen == nil || len(n.seen) >= maxNoWay {
-		n.seen = make(map[string]bool)
-	}
-	n.seen[session] = true
-	n.count.Add(1)
-	return true
 }
 
 // Changes says in words what the proxy has changed, and in which sessions it changes nothing any more.

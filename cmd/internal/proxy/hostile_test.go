@@ -135,7 +135,7 @@ func TestHostileRequests(t *testing.T) {
 		_ = c.Close()
 	}
 	assert.Empty(t, r.up.bodies, "nothing of that is sent on")
-	assert.Equal(t, string(claudeHistory(2)), string(r.post(t, "/v1/messages", claudeHistory(2))))
+	assert.Equal(t, string(full(claudeHistory(2))), string(r.post(t, "/v1/messages", full(claudeHistory(2)))))
 }
 
 // A client that leaves in the middle of a stream ends the request to the upstream, and a slow one holds up nobody.

@@ -105,12 +105,54 @@ func TestAnIndexThatCannotBeWrittenClearsNothing(t *testing.T) {
 	blocked := filepath.Join(filesOf(r.engine).State, "index")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
 	for n := range 3 {
-		body := claudeHistory(40 + n)
+		body := full(claudeHistory(40 + n))
 		assert.Equal(t, string(body), string(r.post(t, "/v1/messages", body)))
 	}
 	assert.Contains(t, r.logged(), "proxy.passed_through")
+	health := r.server.state(t.Context())
+	assert.Equal(t, Passing, health.Status)
+	assert.Contains(t, health.Message, blocked)
 	require.NoError(t, os.Remove(blocked))
 	assert.Contains(t, string(r.post(t, "/v1/messages", claudeHistory(44))), "[cleared ")
+	r.server.feeding.Wait()
+	assert.Equal(t, OK, r.server.state(t.Context()).Status)
+}
+
+// The index is removed, or a crash leaves its latest entries empty or incomplete, while the ledger has all originals: the next request of
+// a session makes its ids good again, for its own project only.
+func TestALostIndexIsWrittenAnew(t *testing.T) {
+	for sound, lose := range []func(string) error{
+		os.Remove,
+		func(file string) error { return os.Truncate(file, 0) },
+		func(file string) error { return os.Truncate(file, 9) },
+	} {
+		file := database(t)
+		r := newRig(t, file, GC)
+		index := filesOf(r.engine)
+		ids := shownID.FindAllStringSubmatch(string(r.post(t, messagesPath, claudeHistory(40))), -1)
+		require.Greater(t, len(ids), 20)
+		before, err := index.Find(ids[3][1])
+		require.NoError(t, err)
+		for _, id := range ids[sound:] {
+			require.NoError(t, lose(filepath.Join(index.State, "index", id[1])))
+		}
+		code, _, _ := recoverVerb(t, index, ids[sound][1])
+		require.Equal(t, 1, code)
+		if sound > 0 { // the first ids are there: all are looked up when the proxy has started again
+			require.NoError(t, r.store.Close())
+			r = newRig(t, file, GC)
+			r.engine.Index = clearing.Files{Index: index}
+		}
+		r.post(t, messagesPath, claudeHistory(41))
+		for n, id := range ids {
+			code, text, message := recoverVerb(t, index, id[1])
+			require.Zero(t, code, message)
+			require.Equal(t, output(n), text)
+		}
+		after, err := index.Find(ids[3][1])
+		require.NoError(t, err)
+		assert.Equal(t, before, after)
+	}
 }
 
 // A cleared result belongs to the project in which its client says it works: recover prints it there and nowhere else. What

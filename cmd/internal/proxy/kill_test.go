@@ -37,13 +37,21 @@ import (
 const (
 	childMode  = "PROXY_TEST_CHILD"
 	childRetry = "PROXY_TEST_RETRY"
+
+	// childWithin is its time limit for decisions.
+	childWithin = "PROXY_TEST_WITHIN"
 )
+
+var productWithin = decideWithin
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childMode) == "" {
 		goleak.VerifyTestMain(m)
 	}
 	decideWithin = patience
+	if within, err := time.ParseDuration(os.Getenv(childWithin)); err == nil {
+		decideWithin = within
+	}
 	if after, err := time.ParseDuration(os.Getenv(childRetry)); err == nil {
 		tryAgainAfter = after
 	}
@@ -154,7 +162,7 @@ func TestRunsOfAKilledProxyAreRecorded(t *testing.T) {
 		assert.Equal(t, r.Outcome != fsm.RunShutdown.Short(), r.Recovered != "", "recovered means interrupted here")
 	}
 	assert.Equal(t, map[string]int{fsm.RunRunning.Short(): 2, fsm.RunShutdown.Short(): 1}, ends)
-	assert.Equal(t, strings.Count(string(up.bodies[0]), "[cleared "), requests, "a record of each cleared result")
+	assert.Equal(t, 1, requests, "one record of all cleared results")
 }
 
 // The log has the first head of the trace before the trace has a line, so that a proxy that is killed early leaves no
@@ -178,7 +186,7 @@ func TestTheLogHasTheFirstHeadBeforeTheTraceHasALine(t *testing.T) {
 	}
 	p := command.Process{Env: []string{"XDG_STATE_HOME=" + dir}, Stderr: io.Discard}
 	s, end := assembleProxy(t.Context(), p, settings.Settings{}, Options{Store: filepath.Join(dir, "ledger.db"), Policy: GC, Version: "test"}, emit, written)
-	s.runs.Session("a session", "a client")
+	s.runs.Session(t.Context(), "a session", "a client")
 	end()
 	assert.Equal(t, 1, synced)
 	assert.Len(t, recorded(t, filepath.Join(dir, "proxy-trace.jsonl")), 1)
@@ -216,5 +224,6 @@ func TestTheLogHasTheCallsOfARequestBeforeItIsSent(t *testing.T) {
 	}
 	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://127.0.0.1/v1/messages", bytes.NewReader(claudeHistory(40))))
 	assert.Positive(t, named)
-	assert.Equal(t, cleared(up.last()), named)
+	assert.Equal(t, 1, named)
+	assert.Positive(t, cleared(up.last()))
 }

@@ -41,7 +41,7 @@ func TestOurMarkStandsBeforeWhatMayGo(t *testing.T) {
 	var sent []byte
 	for n := 2; n <= 30; n++ {
 		before := cleared(sent)
-		body := free(claudeHistory(n))
+		body := claudeHistory(n)
 		sent = r.post(t, messagesPath, body)
 		if marked := markedIn(t, sent); assert.Len(t, marked, 2, "the client's and ours") && before == 0 && n > 2 {
 			assert.Equal(t, "tool_use toolu_0 <nil>", marked[0], "%d results", n)
@@ -49,13 +49,13 @@ func TestOurMarkStandsBeforeWhatMayGo(t *testing.T) {
 		assert.Equal(t, string(sent), string(newRig(t, file, GC).post(t, messagesPath, body)), "another proxy")
 	}
 	require.Positive(t, cleared(sent))
-	hour := bytes.ReplaceAll(free(claudeHistory(30)), []byte(`"cache_control":{"type":"ephemeral"}`), []byte(`"cache_control":{"type":"ephemeral","ttl":"1h"}`))
+	hour := bytes.ReplaceAll(claudeHistory(30), []byte(`"cache_control":{"type":"ephemeral"}`), []byte(`"cache_control":{"type":"ephemeral","ttl":"1h"}`))
 	assert.Regexp(t, "1h$", markedIn(t, newRig(t, database(t), GC).post(t, messagesPath, hour))[0])
 
-	assert.Len(t, markedIn(t, newRig(t, database(t), GC).post(t, messagesPath, claudeHistory(30))), 1, "no fifth mark")
+	assert.Len(t, markedIn(t, newRig(t, database(t), GC).post(t, messagesPath, full(claudeHistory(30)))), 1, "no fifth mark")
 	none := bytes.ReplaceAll(claudeHistory(30), []byte(`"cache_control":{"type":"ephemeral"},`), nil)
 	assert.Empty(t, markedIn(t, newRig(t, database(t), GC).post(t, messagesPath, none)), "a request without a cache")
-	other := bytes.Replace(free(claudeHistory(30)), []byte(`"claude-opus-5"`), []byte(`"glm-5"`), 1)
+	other := bytes.Replace(claudeHistory(30), []byte(`"claude-opus-5"`), []byte(`"glm-5"`), 1)
 	assert.Len(t, markedIn(t, newRig(t, database(t), GC).post(t, messagesPath, other)), 1, "another company's API")
 }
 
@@ -70,7 +70,7 @@ func TestOurMarkStandsAtTheEndOfTheRequestBefore(t *testing.T) {
 			results = append(results, map[string]any{"type": "tool_result", "tool_use_id": id, "content": "done"})
 		}
 		results[n-1].(map[string]any)["cache_control"] = map[string]any{"type": "ephemeral"}
-		before := strings.TrimSuffix(strings.Replace(string(free(claudeHistory(3))), `"cache_control":{"type":"ephemeral"},"content"`, `"content"`, 1), "]}")
+		before := strings.TrimSuffix(strings.Replace(string(claudeHistory(3)), `"cache_control":{"type":"ephemeral"},"content"`, `"content"`, 1), "]}")
 		return []byte(before + "," + string(encoded(map[string]any{"role": "assistant", "content": uses})) + "," + string(encoded(map[string]any{"role": "user", "content": results})) + "]}")
 	}
 	file := database(t)

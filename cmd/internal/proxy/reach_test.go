@@ -26,6 +26,9 @@ func TestTheWayBackWorksWhereTheAgentIs(t *testing.T) {
 		}
 		return strings.Join(tools, ",")
 	}
+	taking := func(name, parameter string) string {
+		return fmt.Sprintf(`{"name":%q,"input_schema":{"type":"object","properties":{%q:{"type":"string"}}}}`, name, parameter)
+	}
 	for _, c := range []struct{ path, tools, way string }{
 		{messagesPath, named("mcp__pruner__read", "Edit"), "`mcp__pruner__read file_path prn_"},
 		{messagesPath, named("mcp__pruner__read", "mcp__pruner__grep"), "`mcp__pruner__read file_path prn_"},
@@ -36,6 +39,16 @@ func TestTheWayBackWorksWhereTheAgentIs(t *testing.T) {
 		{messagesPath, named("mcp__sandbox__bash", "mcp__other__read", "bash_code_execution", "BashOutput", "SlashCommand", "run_tests"), none},
 		{messagesPath, named("mcp__pruner__recover_text"), none}, // it knows none of this machine's files
 		{messagesPath, "", none},
+		{messagesPath, taking("Bash", "command"), command},
+		{messagesPath, taking("shell", "q"), none}, // of somebody else, as the next two
+		{messagesPath, taking("mcp__x__context_get", "id"), none},
+		{messagesPath, taking("mcp__pruner__read", "book"), none},
+		{messagesPath, taking("mcp__pruner__read", "file_path"), "`mcp__pruner__read file_path prn_"},
+		{messagesPath, taking("mcp__x__context_get", "id") + "," + taking("mcp__gw__context_get", "segment_id"), "`mcp__gw__context_get segment_id prn_"},
+		{chatPath, `{"type":"function","function":{"name":"bash","parameters":{"properties":{"script_id":{}}}}}`, none},
+		{responsesPath, `{"type":"function","name":"shell","parameters":{"type":"object","properties":{"q":{}}}}`, none},
+		{geminiPath, `{"functionDeclarations":[{"name":"run_shell_command","parametersJsonSchema":{"properties":{"q":{}}}}]}`, none},
+		{geminiPath, `{"functionDeclarations":[{"name":"run_shell_command","parameters":{"properties":{"command":{}}}}]}`, command},
 		{responsesPath, `{"type":"function","name":"exec_command"}`, command},
 		{responsesPath, `{"type":"custom","name":"exec"}`, command},
 		{responsesPath, `{"type":"local_shell"}`, command},
@@ -69,6 +82,31 @@ func withTools(t *testing.T, path, tools string) []byte {
 	require.Positive(t, i)
 	end := bytes.Index(body[i:], []byte(`],"`)) + i
 	return append(append(append([]byte(nil), body[:i]...), `"tools":[`+tools...), body[end:]...)
+}
+
+// When the client takes away what leads back, what it led to comes back, and the cache is lost by the client's own change. A request that
+// may fill the model's window stays as short as it was.
+func TestAStubThatLeadsNowhereIsTakenBack(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	with := func(n int, tools string) []byte {
+		return bytes.Replace(claudeHistory(n), []byte(`{"name":"Bash"}`), []byte(tools), 1)
+	}
+	const shell, none, own = `{"name":"Bash"}`, `{"name":"WebSearch"}`, `{"name":"mcp__pruner__context_get"}`
+	for _, n := range []int{36, 60} {
+		sent := string(r.post(t, messagesPath, with(n, shell)))
+		require.Contains(t, sent, "[cleared ")
+		short := string(r.post(t, messagesPath, with(n, none)))
+		if n == 60 {
+			assert.Equal(t, cleared([]byte(sent)), cleared([]byte(short)), "it has more than 100,000 tokens")
+			continue
+		}
+		assert.Equal(t, string(with(n, none)), short)
+		assert.Equal(t, string(with(n+1, none)), string(r.post(t, messagesPath, with(n+1, none))), "and it stays so")
+		other := string(r.post(t, messagesPath, with(n+2, own)))
+		assert.Contains(t, other, "; `mcp__pruner__context_get segment_id prn_", "another way leads back")
+		assert.NotContains(t, other, "mcp-pruner recover")
+		assert.Equal(t, sent, string(r.post(t, messagesPath, with(n, shell))), "as before")
+	}
 }
 
 // A session that only reads files and fetches pages: what was read is cleared, and the stub says to read it again.

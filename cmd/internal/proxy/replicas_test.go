@@ -41,7 +41,7 @@ func newReplica(t *testing.T, name, owner string) *rig {
 
 // offering returns a history whose request offers recover_text.
 func offering(n int) []byte {
-	return bytes.Replace(claudeHistory(n), []byte(`{"name":"Bash"}`), []byte(`{"name":"mcp__team__recover_text","input_schema":{"type":"object"}}`), 1)
+	return bytes.Replace(claudeHistory(n), []byte(`{"name":"Bash"}`), []byte(`{"name":"mcp__team__recover_text","input_schema":{"properties":{"prune_id":{}}}}`), 1)
 }
 
 var toolID = regexp.MustCompile(`recover_text prune_id (prn_[0-9a-f]{8})`)
@@ -115,7 +115,7 @@ func TestAProxyOutlivesItsDatabase(t *testing.T) {
 		server.Stop(t, mode)
 		r.advance(2 * time.Second) // it asks the database again
 		assert.Equal(t, string(before), string(r.post(t, "/v1/messages", offering(60))), "what was decided is")
-		other := bytes.ReplaceAll(offering(60), []byte("toolu_"), []byte("toolu_"+mode))
+		other := bytes.ReplaceAll(full(offering(60)), []byte("toolu_"), []byte("toolu_"+mode))
 		assert.Equal(t, string(other), string(r.post(t, "/v1/messages", other)), "nothing new is")
 		health := r.server.state(t.Context())
 		assert.Equal(t, Passing, health.Status)

@@ -13,18 +13,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
 func newServer(upstream *url.URL, r *clearing.Runs, emit func(fsm.Event)) *server {
-	s := &server{upstream: upstream, runs: r, patience: decideWithin, emit: emit, health: health{emit: emit, retry: tryAgainAfter}}
+	s := &server{upstream: upstream, runs: r, patience: decideWithin, room: roomWithin, bodies: web.NewBudget(bodyBudget, bodyStall, bodyWithin), emit: emit, health: health{emit: emit, retry: tryAgainAfter}}
 	s.proxy = &httputil.ReverseProxy{
 		Rewrite: s.rewrite, FlushInterval: -1, // each piece of a stream is forwarded at once
 		Transport: again{&http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 128,
-			IdleConnTimeout: 90 * time.Second, DisableCompression: true, // bodies are forwarded as they are
+			IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 1 << 20, DisableCompression: true, // bodies are forwarded as they are
 		}},
 		ModifyResponse: s.listen, ErrorHandler: s.unreachable,
 		ErrorLog: log.New(io.Discard, "", 0), // standard error belongs to the event log
@@ -69,7 +71,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a := wire.APIOf(r.URL.Path); a != nil && (s.runs != nil || s.note.waits()) {
 		switch {
 		case r.Method == http.MethodPost:
-			r = s.prepare(r, a)
+			held := s.bodies.Hold(agent.SubjectOf(r.Context()))
+			defer held.Release()
+			if r = s.prepare(w, r, a, held); r == nil {
+				return
+			}
 		case r.Header.Get("Upgrade") != "": // Codex then uses HTTP, whose bodies can be worked on
 			refuse(w, r, http.StatusUpgradeRequired, "conversations go through here by HTTP and not by WebSocket")
 			return

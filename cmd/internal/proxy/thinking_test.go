@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/states/existing"
+	"github.com/mcp-pruner/mcp-pruner/states/store"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
@@ -147,7 +152,31 @@ func TestWhatIsOldGoesWhereATurnBegins(t *testing.T) {
 			}
 		}
 		assert.Empty(t, k.refused, model)
+		k.left()
 	}
+}
+
+// left requires that the ledger has what of the session's thinking was left out, and that it goes with the session.
+func (k *talk) left() {
+	c, err := wire.APIOf(messagesPath).Parse(k.before)
+	require.NoError(k.t, err)
+	thoughts := func() (n int) {
+		list, _, err := k.r.store.(*store.Ledger).Session(k.t.Context(), c.Session)
+		require.NoError(k.t, err)
+		for _, one := range list {
+			if one.Tool == "thinking" && one.Tokens > 0 && existing.IsStub(one.Stub) {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Positive(k.t, thoughts())
+	_, err = k.r.store.Forget(k.t.Context(), contextgc.Forgotten{Session: c.Session})
+	require.NoError(k.t, err)
+	assert.Zero(k.t, thoughts())
+	count, err := k.r.store.Count(k.t.Context(), math.MaxInt64)
+	require.NoError(k.t, err)
+	assert.Zero(k.t, count, "no row outlives the session")
 }
 
 // A new result was never sent: what thinks later is bound to what is sent of it.

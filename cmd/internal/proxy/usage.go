@@ -26,7 +26,7 @@ func (s *server) listen(res *http.Response) error {
 	res.Body = &listener{ReadCloser: res.Body, packed: encodingOf(res.Header), done: func(text []byte) {
 		u := wire.UsageIn(text)
 		if wire.IsFailure(text, u) {
-			if why := bound(text); why != "" && x.refused != nil && len(x.outcome.Body) > 0 {
+			if why := bound(text); why != "" && x.refused != nil {
 				x.refused(why)
 			}
 			return

@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -57,14 +59,37 @@ func (o *OIDC) Check(ctx context.Context, credential string) (Caller, error) {
 	case err != nil:
 		return Caller{}, ErrUnknownCaller
 	}
+	if header, _, _ := strings.Cut(credential, "."); isIDToken(header, token) {
+		return Caller{}, ErrUnknownCaller
+	}
 	return o.callerOf(token)
+}
+
+// isIDToken reports whether a token tells a client who its user is, and is no access token. One that says it is an access token
+// (RFC 9068, Keycloak's "Bearer") is believed; others of all providers have no hashes, and a nonce beside their scopes at most.
+func isIDToken(header string, token *oidc.IDToken) bool {
+	var h, c struct {
+		Type   string `json:"typ"`
+		Nonce  any    `json:"nonce"`
+		Access any    `json:"at_hash"`
+		Code   any    `json:"c_hash"`
+		Scope  any    `json:"scope"`
+		Scopes any    `json:"scp"`
+	}
+	raw, _ := base64.RawURLEncoding.DecodeString(header)
+	_, _ = json.Unmarshal(raw, &h), token.Claims(&c) // what the verifier has read
+	switch {
+	case strings.HasSuffix(strings.ToLower(h.Type), "at+jwt"), c.Type == "Bearer":
+		return false
+	}
+	return c.Type == "ID" || c.Access != nil || c.Code != nil || c.Nonce != nil && c.Scope == nil && c.Scopes == nil
 }
 
 // tokenClaims are the parts of a token that have several forms.
 type tokenClaims struct {
-	Scope     string   `json:"scope"`
-	Scopes    []string `json:"scp"`
-	NotBefore float64  `json:"nbf"`
+	Scope     string  `json:"scope"`
+	Scopes    any     `json:"scp"` // a list, or a text as scope is
+	NotBefore float64 `json:"nbf"`
 }
 
 // callerOf returns the caller of a token whose signature, issuer and expiry are good.
@@ -77,9 +102,11 @@ func (o *OIDC) callerOf(token *oidc.IDToken) (Caller, error) {
 	if token.Claims(&c) != nil || token.Claims(&all) != nil {
 		return Caller{}, ErrUnknownCaller
 	}
-	granted := append(strings.Fields(c.Scope), c.Scopes...)
+	named, _ := c.Scopes.(string)
+	list, _ := c.Scopes.([]any)
+	granted := strings.Fields(c.Scope + " " + named)
 	for _, s := range o.Scopes {
-		if !slices.Contains(granted, s) {
+		if !slices.Contains(granted, s) && !slices.Contains(list, any(s)) {
 			return Caller{}, ErrScope
 		}
 	}

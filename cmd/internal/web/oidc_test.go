@@ -80,7 +80,12 @@ func (p *provider) token(change map[string]any) string {
 	}
 	maps.Copy(claims, change)
 	maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: p.key, KeyID: p.id}}, nil)
+	options := new(jose.SignerOptions)
+	if typ, ok := claims["header typ"].(jose.ContentType); ok {
+		options.WithType(typ)
+		delete(claims, "header typ")
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: p.key, KeyID: p.id}}, options)
 	require.NoError(p.t, err)
 	text, err := jwt.Signed(signer).Claims(claims).Serialize()
 	require.NoError(p.t, err)
@@ -120,6 +125,30 @@ func TestTokensOfAProvider(t *testing.T) {
 	}
 	_, err = m.Check(t.Context(), p.token(map[string]any{"scope": nil, "scp": []string{"mcp"}, "aud": []string{"a", "https://mcp.example.com/mcp"}}))
 	assert.NoError(t, err, "the forms of other providers")
+}
+
+// An ID token is for a client, which learns from it who its user is. What providers send as access tokens is accepted.
+func TestIDTokensAreRefused(t *testing.T) {
+	p := newProvider(t)
+	m := p.method()
+	const jwt, at = jose.ContentType("JWT"), jose.ContentType("at+jwt")
+	for what, change := range map[string]map[string]any{
+		"Okta": {"header typ": jwt, "at_hash": "x", "nonce": "n", "auth_time": 1}, "a code's": {"c_hash": "x"}, "Keycloak": {"typ": "ID", "azp": "app"},
+		"Entra, Auth0": {"header typ": jwt, "nonce": "n", "scope": nil},
+	} {
+		m.Scopes = nil
+		_, err := m.Check(t.Context(), p.token(change))
+		assert.ErrorIs(t, err, web.ErrUnknownCaller, what)
+	}
+	for what, change := range map[string]map[string]any{
+		"RFC 9068": {"header typ": at, "nonce": "n", "at_hash": "x"}, "its whole type": {"header typ": jose.ContentType("application/AT+JWT"), "at_hash": "x"},
+		"Okta": {"scope": nil, "scp": []string{"openid", "mcp"}, "cid": "app", "uid": "u"}, "Auth0": {"header typ": jwt, "azp": "app", "gty": "password"},
+		"Entra": {"header typ": jwt, "scope": nil, "scp": "other mcp", "azp": "app", "ver": "2.0"}, "an older Keycloak": {"header typ": jwt, "typ": "Bearer", "nonce": "n"},
+	} {
+		m.Scopes = []string{"mcp"}
+		_, err := m.Check(t.Context(), p.token(change))
+		assert.NoError(t, err, what)
+	}
 }
 
 // A signature is needed, by the provider's own key, whatever the token says of itself.

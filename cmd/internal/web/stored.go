@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -24,9 +23,9 @@ const (
 	warnEvery     = time.Minute
 	lookupWithin  = 2 * time.Second
 	askAgainAfter = time.Second // a store that failed is left alone for so long
-	lookups       = 4           // at once, so that guesses do not take all connections of the store
+	lookups       = 4           // at once, of keys seen before
+	unseenLookups = 2           // at once, of others, so that guesses do not take all connections of the store
 	maxRemembered = 10_000      // keys
-	maxGuesses    = 100         // keys a second that nobody has; then those that were never seen are put off
 )
 
 // keyPrefix begins every API key, so that scanners for secrets and our own checks recognize one.
@@ -64,22 +63,18 @@ type KeyFinder func(ctx context.Context, hash []byte) (c Caller, ok bool, err er
 // StoredKeys is the method of API keys that are in a store. What the store said is remembered for a while, so that a short
 // outage of the store stops nobody.
 type StoredKeys struct {
-	find   KeyFinder
-	now    func() time.Time
-	grace  time.Duration        // how long a key is accepted that the store confirmed before it could not be asked any more
-	warn   func(message string) // is told, once a minute, that keys are accepted unasked
-	asking *semaphore.Weighted
+	find  KeyFinder
+	now   func() time.Time
+	grace time.Duration                // how long a key is accepted that the store confirmed before it could not be asked any more
+	warn  func(message string)         // is told, once a minute, that keys are accepted unasked
+	turns map[bool]*semaphore.Weighted // first come, first served; those of keys seen before (true) wait for no guesses
 
 	mu     sync.Mutex
 	known  map[string]confirmed // by hash
 	failed time.Time            // when the store last failed; zero: it works
 	why    error                // it failed
 	warned time.Time
-	second time.Time // in which guesses were made
-	wrong  int       // guesses in that second
 }
-
-var errGuesses = errors.New("too many keys that nobody has were tried in this second")
 
 // confirmed is a caller and when the store confirmed the key.
 type confirmed struct {
@@ -90,7 +85,8 @@ type confirmed struct {
 // NewStoredKeys returns a method that asks a store. While that cannot be asked a key is accepted for grace after it was confirmed, and
 // warn is told. now is time.Now, except in tests.
 func NewStoredKeys(find KeyFinder, grace time.Duration, warn func(message string), now func() time.Time) *StoredKeys {
-	return &StoredKeys{find: find, grace: grace, warn: warn, now: now, asking: semaphore.NewWeighted(lookups), known: make(map[string]confirmed)}
+	turns := map[bool]*semaphore.Weighted{true: semaphore.NewWeighted(lookups), false: semaphore.NewWeighted(unseenLookups)}
+	return &StoredKeys{find: find, grace: grace, warn: warn, now: now, turns: turns, known: make(map[string]confirmed)}
 }
 
 // Check implements [AuthMethod].
@@ -103,15 +99,11 @@ func (s *StoredKeys) Check(ctx context.Context, credential string) (Caller, erro
 	if seen && s.now().Sub(last.at) < fresh {
 		return s.current(last.caller)
 	}
-	switch {
-	case retry && !seen && s.guess(0) >= maxGuesses:
-		err = errGuesses
-	case retry:
+	if retry {
 		var c Caller
 		var ok bool
-		if c, ok, err = s.ask(ctx, hash); err == nil {
+		if c, ok, err = s.ask(ctx, hash, seen); err == nil {
 			if !ok {
-				s.guess(1)
 				return Caller{}, ErrUnknownCaller
 			}
 			return s.current(c)
@@ -143,17 +135,6 @@ func (s *StoredKeys) current(c Caller) (Caller, error) {
 	return c, nil
 }
 
-// guess counts wrong keys, and returns how many there were in this second.
-func (s *StoredKeys) guess(wrong int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if second := s.now().Truncate(time.Second); second != s.second {
-		s.second, s.wrong = second, 0
-	}
-	s.wrong += wrong
-	return s.wrong
-}
-
 // remembered returns what is known of a key, whether the store may be asked now, and why it failed when it was asked last.
 func (s *StoredKeys) remembered(hash string) (last confirmed, seen, retry bool, why error) {
 	s.mu.Lock()
@@ -163,22 +144,25 @@ func (s *StoredKeys) remembered(hash string) (last confirmed, seen, retry bool, 
 }
 
 // ask asks the store and remembers what it says. The time of the answer is that of the question: the key may be revoked in
-// between.
-func (s *StoredKeys) ask(ctx context.Context, hash []byte) (c Caller, ok bool, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupWithin)
+// between. That a turn did not come in time says nothing about the store.
+func (s *StoredKeys) ask(ctx context.Context, hash []byte, seen bool) (c Caller, ok bool, err error) {
+	waiting, cancel := context.WithTimeout(ctx, lookupWithin)
+	defer cancel()
+	if err = s.turns[seen].Acquire(waiting, 1); err != nil {
+		return Caller{}, false, fmt.Errorf("wait for a turn: %w", err)
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookupWithin)
 	defer cancel()
 	asked := s.now()
-	if err = s.asking.Acquire(ctx, 1); err == nil {
-		c, ok, err = s.find(ctx, hash)
-		s.asking.Release(1)
-	}
+	c, ok, err = s.find(ctx, hash)
+	s.turns[seen].Release(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
 		s.failed, s.why = s.now(), err
 		return Caller{}, false, err
 	}
-	s.failed = time.Time{}
+	s.failed, s.why = time.Time{}, nil
 	if !ok {
 		delete(s.known, string(hash))
 		return Caller{}, false, nil
@@ -222,7 +206,7 @@ func (s *StoredKeys) Ready(ctx context.Context) error {
 	if !retry {
 		return why
 	}
-	if _, _, err := s.ask(ctx, HashKey("")); err != nil {
+	if _, _, err := s.ask(ctx, HashKey(""), true); err != nil {
 		return err
 	}
 	return nil

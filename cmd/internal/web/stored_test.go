@@ -3,7 +3,9 @@ package web_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -122,27 +124,54 @@ func TestTheStoreIsSpared(t *testing.T) {
 	assert.Equal(t, 2, s.asked)
 }
 
-// Keys that nobody has cost a bounded number of questions, and put off nobody whose key was seen before.
-func TestGuessesAreLimited(t *testing.T) {
-	s, m, key := newStore(t)
-	_, err := m.Check(t.Context(), key)
-	require.NoError(t, err)
-	s.now = s.now.Truncate(time.Second).Add(20 * time.Second) // the key has to be asked for again
-	s.asked = 0
-	put := 0
-	for range 1000 {
-		if _, err := m.Check(t.Context(), web.NewKey()); web.Unavailable(err) {
-			put++
+// Keys that nobody has are looked up two at a time, in the order in which they come, and refuse nobody else: neither one whose key
+// was never seen, nor one whose key was.
+func TestGuessesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		alice, bob := web.NewKey(), web.NewKey()
+		var took, asking, most atomic.Int64
+		m := web.NewStoredKeys(func(_ context.Context, hash []byte) (web.Caller, bool, error) {
+			if n := asking.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			time.Sleep(time.Duration(took.Load()))
+			asking.Add(-1)
+			return web.Caller{}, string(hash) == string(web.HashKey(alice)) || string(hash) == string(web.HashKey(bob)), nil
+		}, grace, nil, time.Now)
+		guess := func(n int) (unavailable *atomic.Int64) {
+			unavailable = new(atomic.Int64)
+			for range n {
+				go func() {
+					if _, err := m.Check(t.Context(), web.NewKey()); web.Unavailable(err) {
+						unavailable.Add(1)
+					}
+				}()
+			}
+			synctest.Wait()
+			return unavailable
 		}
-	}
-	assert.Equal(t, 100, s.asked)
-	assert.Equal(t, 900, put, "they may be good: they are to be tried again")
-	_, err = m.Check(t.Context(), key)
-	assert.NoError(t, err)
-	assert.NoError(t, m.Ready(t.Context()))
-	s.now = s.now.Add(time.Second)
-	_, err = m.Check(t.Context(), web.NewKey())
-	assert.ErrorIs(t, err, web.ErrUnknownCaller)
+		took.Store(int64(time.Millisecond))
+		late := guess(1000)
+		_, err := m.Check(t.Context(), alice)
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Zero(t, late.Load())
+		assert.EqualValues(t, 2, most.Load())
+
+		time.Sleep(10 * time.Second)       // her key has to be asked for again
+		took.Store(int64(3 * time.Second)) // the store is slow, but answers
+		late = guess(10)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		assert.EqualValues(t, 8, late.Load(), "they may be good: they are to be tried again")
+		took.Store(0)
+		start := time.Now()
+		_, err = m.Check(t.Context(), alice)
+		require.NoError(t, err)
+		assert.Zero(t, time.Since(start))
+		_, err = m.Check(t.Context(), bob)
+		require.NoError(t, err, "waiting in vain is no failure of the store")
+	})
 }
 
 // A key opens the doors that its scopes name, and a failing store is not an unknown key.
