@@ -2,11 +2,13 @@ package httpserver
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,11 +17,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
 // serving returns the line pruner's handler, for tests that inspect its state.
@@ -42,12 +45,13 @@ func serving(t *testing.T, tune func(*Handler)) (h *Handler, url string) {
 // requireIdle checks that nothing of the budget is held when no request is served.
 func requireIdle(t *testing.T, h *Handler, budget int64) {
 	t.Helper()
+	ended, end := context.WithCancel(t.Context())
+	end()
 	require.Eventually(t, func() bool {
-		if !h.bodies.budget.TryAcquire(budget) {
-			return false
-		}
-		h.bodies.budget.Release(budget)
-		return len(h.bodies.over) == 0
+		all, beyond := h.bodies.Hold(""), h.bodies.Hold("")
+		defer all.Release()
+		defer beyond.Release()
+		return all.Grow(ended, budget) == nil && beyond.Grow(ended, budget) == nil
 	}, 5*time.Second, time.Millisecond)
 }
 
@@ -67,7 +71,7 @@ const pinging = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 // Bodies that are announced but never arrive take nothing from the others, and their clients get an error
 // in the end.
 func TestAnnouncedBodiesHoldNobodyUp(t *testing.T) {
-	h, url := serving(t, func(h *Handler) { h.bodies.stall = 300 * time.Millisecond })
+	h, url := serving(t, func(h *Handler) { h.bodies = web.NewBudget(bodyBudget, 300*time.Millisecond, bodyWithin) })
 	var stalled []net.Conn
 	for range 8 {
 		stalled = append(stalled,
@@ -111,7 +115,7 @@ func TestCutBodyIsRefused(t *testing.T) {
 // holds.
 func TestBodiesBeyondTheBudget(t *testing.T) {
 	const budget = 256 << 10
-	h, url := serving(t, func(h *Handler) { h.bodies.budget = semaphore.NewWeighted(budget) })
+	h, url := serving(t, func(h *Handler) { h.bodies = web.NewBudget(budget, stall, bodyWithin) })
 	body := pinging + strings.Repeat(" ", 500_000)
 	var all sync.WaitGroup
 	for i := range 16 {
@@ -147,24 +151,59 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// A request that waits to exceed the budget proceeds as soon as the budget has room.
-func TestAWaitingBodyTakesTheRoomThatIsLeft(t *testing.T) {
+// The bodies of one subject that stop delay nobody else's.
+func TestStalledBodiesDelayOnlyTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := &bodies{budget: semaphore.NewWeighted(10), over: make(chan struct{}, 1)}
-		holder, beyond, waiting := &share{bodies: all}, &share{bodies: all}, &share{bodies: all}
-		require.NoError(t, holder.grow(t.Context(), 10))
-		require.NoError(t, beyond.grow(t.Context(), 20))
-		went := make(chan error, 1)
-		go func() { went <- waiting.grow(t.Context(), 5) }()
+		h := NewHandler(Config{})
+		send := func(subject string, body io.Reader) (status int) {
+			r := httptest.NewRequestWithContext(agent.WithSubject(t.Context(), subject), "POST", "/mcp", body)
+			h.receive(httptest.NewRecorder(), r, func([]byte) { status = 200 }, func(f *fault) { status = f.status })
+			return status
+		}
+		stop := make(chan struct{})
+		var all sync.WaitGroup
+		for range 30 {
+			body := io.MultiReader(strings.NewReader(strings.Repeat(" ", maxBodyBytes-1)), stalled(stop))
+			all.Go(func() { send("bob", body) })
+		}
 		synctest.Wait()
-		require.Empty(t, went)
-		holder.release()
-		synctest.Wait()
-		require.NoError(t, <-went)
-
-		waiting.release()
-		beyond.release()
-		assert.True(t, all.budget.TryAcquire(10), "nothing is held")
-		assert.Empty(t, all.over)
+		assert.Equal(t, 200, send("alice", strings.NewReader(strings.Repeat(" ", 300_000))))
+		close(stop)
+		all.Wait()
+		requireIdle(t, h, bodyBudget)
 	})
+}
+
+// stalled is the rest of a body that does not come.
+type stalled chan struct{}
+
+func (s stalled) Read([]byte) (int, error) { <-s; return 0, io.EOF }
+
+// hurried records the deadline of each write.
+type hurried struct {
+	httptest.ResponseRecorder
+	deadline time.Time
+	lefts    []time.Duration
+	sizes    []int
+}
+
+func (h *hurried) SetWriteDeadline(t time.Time) error { h.deadline = t; return nil }
+func (h *hurried) Write(p []byte) (int, error) {
+	h.lefts, h.sizes = append(h.lefts, time.Until(h.deadline)), append(h.sizes, len(p))
+	return h.ResponseRecorder.Write(p)
+}
+
+// A client that stops to read has the time limit of one part, not that of the whole answer.
+func TestEachPartOfAnAnswerHasToHurry(t *testing.T) {
+	for within, most := range map[time.Duration]time.Duration{time.Hour: stall, stall / 2: stall / 2} {
+		w := &hurried{ResponseRecorder: *httptest.NewRecorder()}
+		answer := strings.Repeat("x", 10*pieceBytes+1)
+		require.NoError(t, (&exchange{w: w, within: within}).answer([]byte(answer)))
+		assert.Equal(t, answer, w.Body.String())
+		assert.Len(t, w.sizes, 11)
+		assert.LessOrEqual(t, slices.Max(w.sizes), pieceBytes)
+		assert.LessOrEqual(t, slices.Max(w.lefts), most)
+		assert.Positive(t, slices.Min(w.lefts))
+		assert.True(t, w.deadline.IsZero(), "the next request has no deadline")
+	}
 }

@@ -17,7 +17,8 @@ type Config struct {
 	Gate    *web.Gate       // admits the callers, each of whom has to send a bearer token except for GET /healthz and /readyz; nil: none has to
 	Access  web.Access      // from where requests may come; zero: from this machine
 
-	Replicas Replicas // the other processes behind the same address; nil: there are none
+	Replicas Replicas      // the other processes behind the same address; nil: there are none
+	Key      func() []byte // without them, returns what authenticates the ids of sessions; nil, or no key: they end with this process
 
 	Database func(context.Context) error // why what outlives the process cannot be used; nil: it is not in a database
 
@@ -36,8 +37,8 @@ const finishWithin = 5 * time.Second
 type Replicas interface {
 	// Announce tells all of them something, and reports whether one could act on it.
 	Announce(ctx context.Context, topic string, payload []byte) (heard bool, err error)
-	// Hear calls act with what is announced, until ctx ends.
-	Hear(ctx context.Context, act func(topic string, payload []byte) bool)
+	// Hear calls act with what is announced about a wanted topic, until ctx ends.
+	Hear(ctx context.Context, wanted func(topic string) bool, act func(topic string, payload []byte) bool)
 	// SharedKey returns a random key that all of them have.
 	SharedKey(ctx context.Context, name string) ([]byte, error)
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"net/http"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // NewHandler makes a handler.
@@ -17,12 +19,10 @@ func NewHandler(c Config) *Handler {
 	if c.FinishWithin == 0 {
 		c.FinishWithin = finishWithin
 	}
-	h := &Handler{config: c, started: time.Now(), sessions: newSessions(), bodies: newBodies(c.BodyWithin)}
+	h := &Handler{config: c, started: time.Now(), sessions: newSessions(newSealer(c)),
+		bodies: web.NewBudget(bodyBudget, stall, c.BodyWithin), answers: web.NewBudget(answerBudget, 0, 0)}
 	if c.Server != nil {
 		h.sessions.ended = c.Server.End
-	}
-	if c.Replicas != nil {
-		h.sessions.seal = &sealer{replicas: c.Replicas}
 	}
 	h.endpoints = map[string]endpoint{
 		"/healthz": {[]string{http.MethodGet, http.MethodHead}, h.health},

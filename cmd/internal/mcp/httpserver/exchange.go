@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -91,13 +92,18 @@ func (x *exchange) answer(body []byte) error {
 	return x.write(body)
 }
 
-// write writes and flushes within the time limit, so that a client that does not read cannot keep its
-// answer in memory forever.
+// pieceBytes is the size of the parts of an answer, for each of which a client has no more than stall.
+const pieceBytes = 64 << 10
+
+// write writes and flushes within the time limit, and each part within a shorter one, so that a client that does not read
+// cannot keep its answer in memory.
 func (x *exchange) write(p []byte) error {
-	control := http.NewResponseController(x.w)
-	_ = control.SetWriteDeadline(time.Now().Add(x.within)) // fails only without a connection, which has no deadline either
-	if _, err := x.w.Write(p); err != nil {
-		return err
+	control, end := http.NewResponseController(x.w), time.Now().Add(x.within)
+	for piece := range slices.Chunk(p, pieceBytes) {
+		_ = control.SetWriteDeadline(time.Now().Add(min(stall, time.Until(end)))) // fails only without a connection, which has no deadline either
+		if _, err := x.w.Write(piece); err != nil {
+			return err
+		}
 	}
 	if err := control.Flush(); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
 // Handler answers HTTP requests.
@@ -20,7 +21,8 @@ type Handler struct {
 	config    Config
 	started   time.Time
 	sessions  *sessions
-	bodies    *bodies
+	bodies    *web.Budget
+	answers   *web.Budget
 	endpoints map[string]endpoint
 	draining  atomic.Bool // the server ends: requests are to go to another replica
 	strangers struct {    // requests that were not admitted

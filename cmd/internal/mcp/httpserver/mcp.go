@@ -21,7 +21,7 @@ func (h *Handler) mcp(w http.ResponseWriter, r *http.Request) {
 		h.config.refuse(w, r, f)
 		return
 	}
-	h.bodies.receive(w, r, func(body []byte) {
+	h.receive(w, r, func(body []byte) {
 		h.message(w, r, mcpserver.Parse(body))
 	}, func(f *fault) { h.config.refuse(w, r, f) })
 }
@@ -146,20 +146,28 @@ func (h *Handler) answer(x *exchange, session *mcpserver.Session, m mcpserver.Me
 			x.w.Header().Set(mcp.HeaderSessionID, id)
 		}
 	}
-	h.replyIn(ctx, x, reply)
+	if dropped := h.replyIn(ctx, x, reply); dropped > 0 {
+		h.reply(x, x.server.Refuse(ctx, session, m, mcpserver.Unread(dropped)))
+	}
 }
 
 func (h *Handler) reply(x *exchange, reply mcpserver.Reply) { h.replyIn(x.r.Context(), x, reply) }
 
-// replyIn writes an answer unless the call's context has ended.
-func (h *Handler) replyIn(ctx context.Context, x *exchange, reply mcpserver.Reply) {
+// replyIn writes an answer unless the call's context has ended. It returns the size of one that found no room and was dropped.
+func (h *Handler) replyIn(ctx context.Context, x *exchange, reply mcpserver.Reply) (dropped int) {
 	body, err := reply.Begin(ctx)
 	switch {
 	case err != nil, body == nil && x.r.Context().Err() != nil: // the connection must be closed, or is about to be
 		panic(http.ErrAbortHandler)
 	case body == nil: // a notification, or a call that its client cancelled
 		x.accept()
-		return
+		return 0
+	}
+	held := h.answers.Hold(agent.SubjectOf(ctx))
+	defer held.Release()
+	if err := held.Keep(ctx, len(body)); err != nil {
+		reply.Failed(ctx, err)
+		return len(body)
 	}
 	if x.modern {
 		x.status = statusOf(true, reply.Code())
@@ -169,4 +177,5 @@ func (h *Handler) replyIn(ctx context.Context, x *exchange, reply mcpserver.Repl
 		panic(http.ErrAbortHandler)
 	}
 	reply.Written(ctx)
+	return 0
 }

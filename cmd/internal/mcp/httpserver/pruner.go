@@ -27,7 +27,7 @@ func (h *Handler) prunerHealth(w http.ResponseWriter, _ *http.Request) {
 // rpc answers one JSON-RPC message of the contract. It has no sessions and accepts any media type, because
 // its clients predate MCP over HTTP.
 func (h *Handler) rpc(w http.ResponseWriter, r *http.Request) {
-	h.bodies.receive(w, r, func(body []byte) {
+	h.receive(w, r, func(body []byte) {
 		x := &exchange{w: w, r: r, within: h.config.WriteWithin, server: h.config.Pruner.rpc}
 		h.answer(x, alone(x.r), mcpserver.Parse(mended(body)))
 	}, func(f *fault) {
@@ -42,7 +42,7 @@ func (h *Handler) prune(w http.ResponseWriter, r *http.Request) {
 		h.config.note(r, f)
 		writeJSON(w, f.status, map[string]any{"detail": details})
 	}
-	h.bodies.receive(w, r, func(body []byte) {
+	h.receive(w, r, func(body []byte) {
 		args, bad := parseCode(body)
 		if len(bad) > 0 {
 			refuse(&fault{http.StatusUnprocessableEntity, "invalid_body", "the body is no request to prune"}, bad...)

@@ -6,11 +6,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
 )
 
-// The topics of messages that concern another replica than the one that got them.
+// The topics of messages that concern another replica than the one that got them. After a space follows the hash of the session: its id
+// would admit whoever reads it.
 const (
 	cancelTopic = "cancel" // of a call that it runs
 	rootsTopic  = "roots"  // of a client whose connections to servers it has
@@ -18,9 +20,8 @@ const (
 	answerTopic = "answer" // of a client that it asked
 )
 
-// remote is such a message. It names the session by a hash: its id would admit whoever reads it.
+// remote is such a message.
 type remote struct {
-	Session string          `json:"session"`
 	Subject string          `json:"subject"`
 	Params  json.RawMessage `json:"params"` // or the whole answer
 }
@@ -61,23 +62,25 @@ func (h *Handler) announce(ctx context.Context, topic, id, subject string, conte
 	if h.config.Replicas == nil || id == "" {
 		return false
 	}
-	payload, err := json.Marshal(remote{sessionHash(id), subject, content})
+	payload, err := json.Marshal(remote{subject, content})
 	if err != nil {
 		return false
 	}
-	heard, _ = h.config.Replicas.Announce(ctx, topic, payload)
+	heard, _ = h.config.Replicas.Announce(ctx, topic+" "+sessionHash(id), payload)
 	return heard
 }
 
 // hear acts on what other replicas were told, until ctx ends.
 func (h *Handler) hear(ctx context.Context) {
-	h.config.Replicas.Hear(ctx, func(topic string, payload []byte) bool {
+	h.config.Replicas.Hear(ctx, func(topic string) bool {
+		_, hash, _ := strings.Cut(topic, " ")
+		_, session := h.sessions.hashed(hash)
+		return session != nil
+	}, func(topic string, payload []byte) bool {
 		var n remote
-		if json.Unmarshal(payload, &n) != nil {
-			return false
-		}
-		id, session := h.sessions.hashed(n.Session)
-		if session == nil || !session.Claim(n.Subject) {
+		topic, hash, _ := strings.Cut(topic, " ")
+		id, session := h.sessions.hashed(hash)
+		if json.Unmarshal(payload, &n) != nil || session == nil || !session.Claim(n.Subject) {
 			return false
 		}
 		switch topic {
@@ -101,8 +104,8 @@ func (s *sessions) hashed(hash string) (id string, session *mcpserver.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, e := range s.byID {
-		if sessionHash(id) == hash {
-			return id, e.Value.(*remembered).session
+		if one := e.Value.(*remembered); one.hash == hash {
+			return id, one.session
 		}
 	}
 	return "", nil

@@ -10,12 +10,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 )
 
-// Time limits of a shutdown.
-const (
-	endWithin = 2 * time.Second // for cancelled calls
-
-	maxHeaderBytes = 64 << 10
-)
+// endWithin is the time limit of a shutdown for cancelled calls.
+const endWithin = 2 * time.Second
 
 // Serve answers requests on l until ctx ends. It then still answers the requests received so far, unless
 // hurry is closed, and cancels calls that take too long. graceful reports whether all of them ended in
@@ -32,7 +28,6 @@ func Serve(ctx context.Context, hurry <-chan struct{}, l net.Listener, h *Handle
 	server := web.NewServer(h)
 	server.BaseContext = func(net.Listener) context.Context { return calls }
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
-	server.MaxHeaderBytes = maxHeaderBytes
 	server.ErrorLog = log.New(complaints(h.config.complain), "", 0)
 	server.RegisterOnShutdown(h.config.Server.StopListening) // otherwise the shutdown would wait for streams
 	return web.Serve(ctx, server, listener{l, h.refusedByHTTP}, func() bool {

@@ -24,7 +24,7 @@ const (
 
 // sessions is the server's memory of its clients. It is limited in size and may be lost at any time, for
 // example by a restart, without effect on clients: a session id contains the client's name, the only thing
-// that later answers depend on, and an unknown session starts anew under its old id. Lost are only the
+// that later answers depend on, and a session that is unknown starts anew under its old id. Lost are only the
 // calls in progress and the record of pruned calls.
 type sessions struct {
 	mu    sync.Mutex
@@ -32,7 +32,7 @@ type sessions struct {
 	order *list.List     // of remembered, most recently used first
 	each  map[string]int // sessions of each subject
 	now   func() time.Time
-	seal  *sealer                  // nil: there are no replicas, and an id only says whose it is
+	seal  *sealer
 	ended func(*mcpserver.Session) // is told of each session that was dropped; nil: nobody is
 }
 
@@ -44,13 +44,14 @@ var (
 
 type remembered struct {
 	id      string
+	hash    string
 	subject string
 	session *mcpserver.Session // nil: its client has ended it
 	used    time.Time
 }
 
-func newSessions() *sessions {
-	return &sessions{byID: make(map[string]*list.Element), order: list.New(), each: map[string]int{}, now: time.Now}
+func newSessions(seal *sealer) *sessions {
+	return &sessions{byID: make(map[string]*list.Element), order: list.New(), each: map[string]int{}, now: time.Now, seal: seal}
 }
 
 // add stores a session and returns its id. It returns "" while an id cannot be authenticated: each message of the client then
@@ -126,7 +127,7 @@ func (s *sessions) end(id string) {
 // progress, or whose client listens, is never dropped.
 func (s *sessions) keep(id, subject string, session *mcpserver.Session) {
 	now := s.now()
-	s.byID[id] = s.order.PushFront(&remembered{id, subject, session, now})
+	s.byID[id] = s.order.PushFront(&remembered{id, sessionHash(id), subject, session, now})
 	s.each[subject]++
 	s.drop(s.order.Len(), func(old *remembered) bool { return now.Sub(old.used) >= maxIdle })
 	if subject != "" { // nobody is known by name without keys

@@ -25,11 +25,14 @@ func TestASessionRemembersItsClient(t *testing.T) {
 
 // A restarted server continues the sessions of the one before.
 func TestASessionOutlivesItsServer(t *testing.T) {
-	before, after := newPlace(t, nil), newPlace(t, nil)
+	key := func(c *Config) { c.Key = func() []byte { return []byte("of this machine") } }
+	before, after := newPlace(t, key), newPlace(t, key)
 	after.file("a.txt", "hello\n")
 	a := after.ask(call("read", map[string]any{"file_path": "a.txt"}), before.open("claude-code"))
 	assert.Equal(t, "hello\n", a.text())
 	assert.Nil(t, a.Result.StructuredContent)
+	response, _ := newPlace(t, nil).post(message("ping", nil), before.open("claude-code"))
+	assert.Equal(t, http.StatusNotFound, response.StatusCode, "at a server without the key")
 }
 
 // manySessions is the number of idle sessions that a large team may have.
@@ -67,7 +70,7 @@ func TestARefusedInitializeOpensNothing(t *testing.T) {
 }
 
 func TestASessionIsFoundAgain(t *testing.T) {
-	s := newSessions()
+	s := newSessions(newSealer(Config{}))
 	one := mcpserver.NewSession("one")
 	id := s.add(one, "")
 	found, refused := s.find(id, "")
@@ -81,18 +84,16 @@ func TestASessionIsFoundAgain(t *testing.T) {
 
 func TestIDsThatCannotBeOurs(t *testing.T) {
 	key := strings.Repeat("ab", keyBytes)
-	for _, id := range []string{"", "x", key, key[2:] + ".", "zz" + key[2:] + ".", key + ".!", key + "." + strings.Repeat("a", 2*maxNameBytes)} {
-		_, refused := newSessions().find(id, "")
+	for _, id := range []string{"", "x", key, key[2:] + ".", "zz" + key[2:] + ".", key + ".!", key + "." + strings.Repeat("a", 2*maxNameBytes), key + ".", key + ".YQ", key + ".." + key} {
+		_, refused := newSessions(newSealer(Config{})).find(id, "")
 		assert.Equal(t, sessionNotFound, refused, id)
 	}
-	_, refused := newSessions().find(key+".", "")
-	assert.Nil(t, refused, "a client without a name")
 }
 
 // Sessions are dropped when they are too many or idle, and restored with the client's name when they are
 // used again.
 func TestSessionsAreBounded(t *testing.T) {
-	s := newSessions()
+	s := newSessions(newSealer(Config{}))
 	now := time.Unix(0, 0)
 	s.now = func() time.Time { return now }
 	first := mcpserver.NewSession(strings.Repeat("n", 2*maxNameBytes))
@@ -120,7 +121,7 @@ func TestSessionsAreBounded(t *testing.T) {
 // TestOneSubjectEndsNobodysSessions: a subject with many sessions loses its own oldest one, whose connections are ended. Nobody
 // gets a session by an id that was another subject's, also not when it is no longer remembered.
 func TestOneSubjectEndsNobodysSessions(t *testing.T) {
-	s := newSessions()
+	s := newSessions(newSealer(Config{}))
 	now := time.Unix(0, 0)
 	s.now = func() time.Time { return now }
 	var ended []*mcpserver.Session
@@ -147,6 +148,6 @@ func TestOneSubjectEndsNobodysSessions(t *testing.T) {
 	assert.Contains(t, ended, alices)
 	_, refused := s.find(id, "bob")
 	assert.Equal(t, sessionNotFound, refused)
-	_, refused = newSessions().find(id, "alice")
+	_, refused = newSessions(s.seal).find(id, "alice")
 	assert.Nil(t, refused, "after a restart")
 }

@@ -2,20 +2,24 @@ package httpserver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/mcpserver"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states"
 	"github.com/mcp-pruner/mcp-pruner/tools"
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/tooltest"
 )
 
@@ -114,4 +118,51 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 			assert.Equal(t, "tool.respond_failed", w.events[len(w.events)-1])
 		})
 	}
+}
+
+// deaf is a client that reads nothing until it is told to.
+type deaf struct {
+	hurried
+	hear chan struct{}
+}
+
+func (d *deaf) Write(p []byte) (int, error) { <-d.hear; return d.hurried.Write(p) }
+
+// Large answers that wait to be read have a limit for each subject: what is beyond it is dropped, and its client hears why.
+func TestAnswersThatNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		large := tooltest.Tool("large", nil)
+		large.Check = func(map[string]any) (tools.Call, []tools.Issue) {
+			return tooltest.Func(func(context.Context) (tools.Output, error) { return tooltest.Output(strings.Repeat("x", 128<<10)), nil }), nil
+		}
+		h := NewHandler(Config{Server: mcpserver.New(mcpserver.Config{Result: "text", MaxCalls: 64, Pipeline: &states.Pipeline{
+			Machine: fsm.MustCompile(fsm.HTTPRequestTable()), Tools: []tools.Tool{large}, Emit: func(fsm.Event) {},
+		}})})
+		h.answers = web.NewBudget(1<<20, 0, 0) // three and one are bob's
+		call := message("tools/call", map[string]any{"name": "large", "arguments": map[string]any{}})
+		send := func(subject string, hear chan struct{}) string {
+			w := &deaf{hurried{ResponseRecorder: *httptest.NewRecorder()}, hear}
+			r := httptest.NewRequestWithContext(agent.WithSubject(t.Context(), subject), "POST", "/mcp", nil)
+			h.message(w, r, mcpserver.Parse([]byte(call)))
+			return w.Body.String()
+		}
+		never, now := make(chan struct{}), make(chan struct{})
+		close(now)
+		answers := make(chan string, 20)
+		for range cap(answers) {
+			go func() { answers <- send("bob", never) }()
+		}
+		time.Sleep(time.Minute)
+		assert.Empty(t, answers)
+		assert.Contains(t, send("alice", now), "xxx")
+		close(never)
+		dropped := 0
+		for range cap(answers) {
+			if strings.Contains(<-answers, "was dropped: other large answers have not been read yet") {
+				dropped++
+			}
+		}
+		assert.Equal(t, 16, dropped)
+		assert.Contains(t, send("bob", now), "xxx", "there is room again")
+	})
 }

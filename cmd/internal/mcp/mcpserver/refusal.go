@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/states"
@@ -16,6 +17,11 @@ type Refusal struct {
 // HeaderMismatch returns the refusal of a message whose headers contradict its body.
 func HeaderMismatch(message string) *Refusal {
 	return &Refusal{code: codeHeaderMismatch, message: message}
+}
+
+// Unread returns the refusal of an answer that has no room beside others that its client has not read.
+func Unread(bytes int) *Refusal {
+	return &Refusal{code: codeInternalError, message: fmt.Sprintf("the answer, of %d bytes, was dropped: other large answers have not been read yet", bytes)}
 }
 
 // MissingVersion returns the refusal of a message that lacks the protocol version given in its headers.

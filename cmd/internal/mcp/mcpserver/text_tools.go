@@ -103,7 +103,10 @@ func (c recoverCall) Run(ctx context.Context) (tools.Output, error) {
 func recoverError(err error) *tools.Error {
 	var missing *recovery.NotFound
 	var bad *recovery.BadRange
+	var large *service.AnswerTooLarge
 	switch {
+	case errors.As(err, &large):
+		return &tools.Error{Code: "answer_too_large", Message: "ask for fewer or smaller ranges at once"}
 	case errors.As(err, &missing):
 		return &tools.Error{Code: "prune_id_not_found", Message: "this prune_id is unknown or too old; run the original call again"}
 	case errors.As(err, &bad) && bad.MaxLine != nil:

@@ -180,6 +180,7 @@ func TestToolErrors(t *testing.T) {
 	for name, tc := range map[string]struct{ id, ranges, code, message string }{
 		"unknown id":         {"prn_x", `[{"start_line":0,"end_line":0}]`, "prune_id_not_found", "this prune_id is unknown or too old; run the original call again"},
 		"bad range":          {id, `[{"start_line":2,"end_line":1}]`, "invalid_range", "lines 2-1: want 1 <= start_line <= end_line"},
+		"too many ranges":    {id, "[" + strings.Repeat(`{"start_line":1,"end_line":2},`, 1000) + `{"start_line":1,"end_line":2}]`, "answer_too_large", "ask for fewer or smaller ranges at once"},
 		"range past the end": {id, `[{"start_line":3,"end_line":3}]`, "invalid_range", "start_line 3 is past the end: the text has 2 lines"},
 	} {
 		t.Run(name, func(t *testing.T) {
