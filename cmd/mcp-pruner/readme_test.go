@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -49,41 +48,30 @@ func TestReadmeCommands(t *testing.T) {
 	assert.Contains(t, strings.ReplaceAll(string(readme), "\n> ", " "), initcmd.TrySentence)
 }
 
-// TestReadmeFigures proves that the README states the savings of docs/evidence/BILL.md, and none of a set whose figures are withdrawn.
+// TestReadmeFigures proves that the README states the savings of docs/evidence/BILL.md.
 func TestReadmeFigures(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
-	readme := string(text)
-	text, err = os.ReadFile("../../docs/evidence/BILL.md")
-	require.NoError(t, err)
-	page := string(text)
-	cells := func(text, start string) []string {
-		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(start) + ` (.*) \|$`).FindStringSubmatch(text)
-		require.Len(t, row, 2, "a row that begins with %q", start)
-		return strings.Split(row[1], " | ")
-	}
-	const net, three, median, losing = 5, 9, 10, 13 // columns of a set after the policy
-	sessions, stated := 0, 0
-	for _, section := range regexp.MustCompile(`(?s)\n## [a-z0-9-]+: \d+ sessions`).FindAllStringIndex(page, -1) {
-		name, count, _ := strings.Cut(strings.TrimSuffix(page[section[0]+4:section[1]], " sessions"), ": ")
-		rest, _, _ := strings.Cut(page[section[1]:], "\n## ")
-		if strings.Contains(rest, "**Withdrawn.**") {
-			assert.NotRegexp(t, `(?m)^\| `+count+` `, readme, "README.md has figures that docs/evidence/BILL.md has withdrawn")
-			continue
-		}
-		if !strings.Contains(readme, "\n| "+count+" ") {
-			continue
-		}
-		n, err := strconv.Atoi(count)
+	cells := func(page, row string) string {
+		text, err := os.ReadFile("../../" + page)
 		require.NoError(t, err)
-		sessions, stated = sessions+n, stated+1
-		hook, all, mcp := cells(rest, "| hook |"), cells(rest, "| all |"), cells(rest, "| mcp |")
-		only := cells(page, "| "+name+" | the only tools | reads and searches |")
-		want := []string{hook[net], hook[three], hook[median], hook[losing], strings.Trim(all[net], "*"), strings.Trim(mcp[net], "*"), only[3]}
-		assert.Regexp(t, `(?m)^\| `+count+` [^|]+ \| `+regexp.QuoteMeta(strings.Join(want, " | "))+` \|$`, readme, "README.md is not what docs/evidence/BILL.md says")
+		found := regexp.MustCompile(`(?m)^\| \*\*` + row + `\*\*.*?(( \| [+-]\d+\.\d){3}) \|$`).FindStringSubmatch(string(text))
+		require.NotNil(t, found, "%s has a row %s", page, row)
+		return found[1]
 	}
-	assert.Equal(t, 5, stated, "the sets of README.md")
-	assert.Contains(t, readme, strconv.Itoa(sessions)+" recorded sessions")
+	for _, row := range []string{"Clearing", "Prefix", "Hooks"} {
+		assert.Equal(t, cells("docs/evidence/BILL.md", row), cells("README.md", row), row)
+	}
+	bill, err := os.ReadFile("../../docs/evidence/BILL.md")
+	require.NoError(t, err)
+	_, today, _ := strings.Cut(string(bill), "## The same at the prices of today's default models")
+	var clearing []any
+	for _, set := range []string{"claude-code-3", "codex-2", "opencode-2"} {
+		found := regexp.MustCompile(`\| ` + set + ` \|(?:[^|]*\|){5} ([+-]\S+) \|`).FindStringSubmatch(today)
+		require.NotNil(t, found, set)
+		clearing = append(clearing, found[1])
+	}
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	assert.Contains(t, string(readme), fmt.Sprintf("clearing would save %s, %s and %s.", clearing...))
 }
 
 func makeTarget(t *testing.T, target string, env ...string) string {

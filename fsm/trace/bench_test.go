@@ -12,7 +12,7 @@ import (
 func benchMachine(b *testing.B) *fsm.Machine {
 	b.Helper()
 	m := fsm.MustCompile(fsm.RequestTable()).New("req_0123456789abcdef", fsm.Hooks{})
-	for _, trigger := range []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.NoQuestion} {
+	for _, trigger := range []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.NoQuestion, fsm.Written} {
 		require.NoError(b, m.Fire(b.Context(), trigger, fsm.Facts{"raw_bytes": 1000, "tool": "read"}))
 	}
 	return m
@@ -22,17 +22,16 @@ func benchMachine(b *testing.B) *fsm.Machine {
 // queueing it.
 func BenchmarkTrace(b *testing.B) {
 	m := benchMachine(b)
-	ahead, _ := Ahead(m, fsm.Written)
 	b.Run("make", func(b *testing.B) {
 		var r Record
 		b.ReportAllocs()
 		for b.Loop() {
-			r.Take(m, ahead)
+			r.Take(m)
 		}
 	})
 	b.Run("encode", func(b *testing.B) {
 		r, line := Record{}, []byte(nil)
-		r.Take(m, ahead)
+		r.Take(m)
 		b.ReportAllocs()
 		for b.Loop() {
 			line = r.appendRest(r.appendPlace(line[:0]), 0, nil)
@@ -43,14 +42,14 @@ func BenchmarkTrace(b *testing.B) {
 		file, err := Open(filepath.Join(b.TempDir(), "trace.jsonl"), Options{})
 		require.NoError(b, err)
 		r := Record{}
-		r.Take(m, ahead)
+		r.Take(m)
 		b.ReportAllocs()
 		for b.Loop() {
 			file.Append(&r, file.Note(&r))
 		}
 	})
 	b.Run("read", func(b *testing.B) {
-		r := NewRecord(m, ahead)
+		r := NewRecord(m)
 		r.Tool, r.Bytes, r.Tokens = "read", Bytes{Raw: 1000, Sent: 1000, Wire: 1200}, Tokens{300, 300, 0, true}
 		line := AppendRecord(nil, &r)
 		line = line[:len(line)-1]

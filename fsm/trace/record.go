@@ -128,31 +128,25 @@ type Detail struct {
 	Question, Path, Command, Pattern string
 }
 
-// NewRecord makes the record of a machine from its steps, followed by ahead: the last step
-// it is expected to take, if any.
-func NewRecord(m *fsm.Machine, ahead ...Step) Record {
+// NewRecord makes the record of a machine from its steps.
+func NewRecord(m *fsm.Machine) Record {
 	var r Record
-	r.Take(m, ahead...)
-	r.Steps = nil
+	r.Take(m)
 	heads := headsOf(m.Definition())
 	for i := range m.Steps() {
 		r.Steps = append(r.Steps, heads[m.Steps()[i].Row()].step(&m.Steps()[i]))
 	}
-	r.Steps = append(r.Steps, ahead...)
 	r.eachValue(func(field string, value any) { r.Pruning = append(r.Pruning, Value{field, value}) })
 	r.live = nil
 	return r
 }
 
 // Take fills r as NewRecord does, but does not copy the machine's steps and metadata: File
-// encodes them from the machine, and r.Steps holds only the steps ahead.
-func (r *Record) Take(m *fsm.Machine, ahead ...Step) {
+// encodes them from the machine.
+func (r *Record) Take(m *fsm.Machine) {
 	d := m.Definition()
-	*r = Record{Machine: d.Name(), Table: d.Hash(), ID: m.ID(), Start: m.Started(), live: m, Steps: append(r.Steps[:0], ahead...)}
-	switch steps := m.Steps(); {
-	case len(ahead) > 0:
-		r.Outcome = ahead[len(ahead)-1].To.Short()
-	case len(steps) > 0:
+	*r = Record{Machine: d.Name(), Table: d.Hash(), ID: m.ID(), Start: m.Started(), live: m}
+	if steps := m.Steps(); len(steps) > 0 {
 		r.Outcome = steps[len(steps)-1].To.Short()
 	}
 }
@@ -166,18 +160,6 @@ func (r *Record) eachValue(do func(field string, value any)) {
 		return
 	}
 	r.live.Metadata(do)
-}
-
-// Ahead returns the step that a trigger would take now, and whether there is a row for it.
-func Ahead(m *fsm.Machine, trigger fsm.Trigger) (Step, bool) {
-	d := m.Definition()
-	at := d.Index(m.State(), trigger)
-	if at < 0 {
-		return Step{}, false
-	}
-	s := headsOf(d)[at].Step
-	s.Micros = m.Elapsed().Microseconds()
-	return s, true
 }
 
 // head is the part that all steps by one row have in common.

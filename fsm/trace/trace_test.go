@@ -257,22 +257,6 @@ func TestALiveRecordIsWrittenAsAMadeOne(t *testing.T) {
 
 func isErrorCode(v Value) bool { return v.Field == "error.code" }
 
-func TestAStepAheadIsTheStepTaken(t *testing.T) {
-	d := fsm.MustCompile(fsm.RequestTable())
-	m := d.New("req_1", fsm.Hooks{})
-	for _, trigger := range []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.NoQuestion} {
-		require.NoError(t, m.Fire(t.Context(), trigger, fsm.Facts{"raw_bytes": 1}))
-	}
-	_, ok := Ahead(m, fsm.Accept)
-	assert.False(t, ok)
-	ahead, ok := Ahead(m, fsm.Written)
-	require.True(t, ok)
-	require.NoError(t, m.Fire(t.Context(), fsm.Written, nil))
-	taken := headsOf(d)[m.Steps()[5].Row()].step(&m.Steps()[5])
-	taken.Micros = ahead.Micros
-	assert.Equal(t, taken, ahead)
-}
-
 func FuzzDecode(f *testing.F) {
 	for _, r := range everyRecord(f)[:10] {
 		line := AppendRecord(nil, &r)

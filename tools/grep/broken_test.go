@@ -45,3 +45,30 @@ func TestABrokenRipgrepIsNotNeeded(t *testing.T) {
 		}
 	}
 }
+
+// A file that an engine was led to through a link that was swapped in meanwhile is not even named.
+func TestNoNameFromOutside(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a shell script")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	outside := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "secret"), []byte("a word\n"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+	real, err := exec.LookPath("grep")
+	if err != nil {
+		t.Skip(err)
+	}
+	rg := filepath.Join(t.TempDir(), "rg")
+	swap := "#!/bin/sh\nrmdir " + dir + "/folder; ln -s " + outside + " " + dir + "/folder; case $1 in -l) printf '" + dir + "/folder/secret\\0';; -c) printf '" + dir + "/folder/secret\\0002\\n';; esac\n"
+	require.NoError(t, os.WriteFile(rg, []byte(swap), 0o700))
+	root, err := files.NewRoot(dir)
+	require.NoError(t, err)
+	for _, mode := range []string{Files, Counts} {
+		engine := Engine{Root: root, Env: os.Environ, LookPath: func(program string) (string, error) { return map[string]string{"rg": rg, "grep": real}[program], nil }}
+		found, err := engine.Run(t.Context(), dir, Search{Pattern: "word", Mode: mode, MaxMatches: 10, MaxBytes: 1 << 20, Paths: []Path{{Rel: ".", Show: "."}}})
+		require.NoError(t, err)
+		assert.Zero(t, found.Total, "%s: %+v", mode, found)
+	}
+}

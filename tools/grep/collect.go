@@ -168,6 +168,9 @@ func (c *collector) result(asked []Path) *Result {
 		c.out.Paths = append(c.out.Paths, p.Show)
 	}
 	for _, f := range c.sorted() {
+		if _, err := c.root.Stat(f.file); err != nil && c.textOf(f.file) == nil {
+			continue // an engine was led outside by a link that was swapped in, or the file is gone
+		}
 		switch c.search.Mode {
 		case Counts:
 			c.addEntry(func() { c.out.Counts = append(c.out.Counts, Count{valid(f.shown), f.count}) })

@@ -5,6 +5,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,6 +33,9 @@ func Compile(raw json.RawMessage, patches ...string) (*Schema, error) {
 		}
 		document = merge(document, patch)
 	}
+	if subschemas(document, 0) > maxSubschemas {
+		return nil, errTooLarge
+	}
 	dropForeignDialect(document)
 	const address = "mem:///schema.json"
 	c := jsonschema.NewCompiler()
@@ -50,6 +54,36 @@ func Compile(raw json.RawMessage, patches ...string) (*Schema, error) {
 		return nil, err
 	}
 	return &Schema{compiled, counted}, nil
+}
+
+// Limits of a schema, whose compiler takes time that grows with the square of its width and the cube of its depth.
+const (
+	maxSubschemas = 5000
+	maxDepth      = 128
+)
+
+var errTooLarge = errors.New("the schema is nested too deeply or has too many parts")
+
+// subschemas returns how many parts of a document may be schemas, or more than the limit if it is nested too deeply.
+func subschemas(document any, depth int) int {
+	count := 1
+	switch v := document.(type) {
+	case map[string]any:
+		for _, member := range v {
+			count += subschemas(member, depth+1)
+		}
+	case []any:
+		for _, item := range v {
+			count += subschemas(item, depth+1)
+		}
+	case bool:
+	default:
+		return 0
+	}
+	if depth > maxDepth {
+		return maxSubschemas + 1
+	}
+	return count
 }
 
 // MustCompile is Compile for schemas that are constants of the program.

@@ -101,3 +101,19 @@ func ExampleSchema_Check() {
 	// age invalid_type - got string, want integer
 	// name invalid_type - missing
 }
+
+// A server's schema is compiled while its caller waits: one of 150 kB that is nested 4,000 deep would take many minutes.
+func TestASchemaThatTakesLongIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		schema string
+		fine   bool
+	}{
+		"deep":        {strings.Repeat(`{"properties":{"a":`, 4000) + `{}` + strings.Repeat(`}}`, 4000), false},
+		"wide":        {`{"anyOf":[true` + strings.Repeat(`,{}`, 70_000) + `]}`, false},
+		"many values": {`{"enum":["a"` + strings.Repeat(`,"b"`, 70_000) + `]}`, true},
+		"many types":  {`{"anyOf":[true` + strings.Repeat(`,{}`, 1000) + `]}`, true},
+	} {
+		_, err := schema.Compile([]byte(c.schema))
+		require.Equal(t, c.fine, err == nil, "%s: %v", name, err)
+	}
+}

@@ -24,8 +24,8 @@ type Prices struct {
 	Output     float64 `json:"output"`
 }
 
-// band is what a prompt that is longer than a bound costs: each of its prices times a factor.
-type band struct {
+// Band is what a prompt that is longer than a bound costs: each of its prices times a factor.
+type Band struct {
 	Above  int     `json:"above"`  // tokens of the prompt
 	Input  float64 `json:"input"`  // fresh, written and read
 	Output float64 `json:"output"` // of the answer
@@ -45,7 +45,7 @@ type Model struct {
 	// system prompt, tools and messages. Once one of these changes, the API refuses the block, or drops it if the request asks for
 	// that. Allowed are appending, moving cache_control, and leaving out thinking, the oldest first.
 	Binds  *bool  `json:"binds,omitempty"`
-	Bands  []band `json:"bands,omitempty"`
+	Bands  []Band `json:"bands,omitempty"`
 	Source string `json:"source"`
 	Date   string `json:"date"`
 }
@@ -168,7 +168,7 @@ func words(name string) []string {
 func (m Model) At(prompt int) Prices { return banded(m.Prices, m.Bands, prompt) }
 
 // banded returns prices in the band of a prompt.
-func banded(p Prices, bands []band, prompt int) Prices {
+func banded(p Prices, bands []Band, prompt int) Prices {
 	for _, b := range bands {
 		if prompt > b.Above {
 			p.Input, p.CacheWrite, p.CacheHour, p.CacheRead, p.Output = p.Input*b.Input, p.CacheWrite*b.Input, p.CacheHour*b.Input, p.CacheRead*b.Input, p.Output*b.Output

@@ -2,7 +2,9 @@ package command
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 )
 
 // gcPercent lets the garbage collector run less often than usual: a request allocates little that lives long, and much
@@ -10,8 +12,33 @@ import (
 const gcPercent = 300
 
 // BoundMemory configures the garbage collector of a process that works for long, unless the user's environment does. It runs
-// rarely below a limit in bytes, and often above it.
-func BoundMemory(lookup func(string) (string, bool), limit int64) { collect(lookup, gcPercent, limit) }
+// rarely below a limit in bytes, and as often as usual above it.
+func BoundMemory(lookup func(string) (string, bool), limit int64) {
+	collect(lookup, gcPercent, limit)
+	if _, set := lookup("GOMEMLIMIT"); !set {
+		runtime.SetFinalizer(newBound(limit), (*bound).follow)
+	}
+}
+
+// bound is a limit of memory that grows with what is in use: a heap that has no room below its limit is collected without end.
+type bound struct {
+	least, now int64
+	live       []metrics.Sample
+}
+
+func newBound(limit int64) *bound {
+	return &bound{limit, limit, []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
+}
+
+// follow runs after each collection.
+func (b *bound) follow() {
+	metrics.Read(b.live)
+	if limit := max(b.least, 2*int64(b.live[0].Value.Uint64())); limit != b.now {
+		b.now = limit
+		debug.SetMemoryLimit(limit)
+	}
+	runtime.SetFinalizer(b, (*bound).follow)
+}
 
 // Memory of a process that ends soon. Go's collector first runs when 4 MiB times the percentage have been allocated.
 const (

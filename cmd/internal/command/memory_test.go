@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"testing"
 
@@ -30,4 +31,18 @@ func TestMemoryIsConfigured(t *testing.T) {
 	percent, limit = configured()
 	assert.Equal(t, 100, percent)
 	assert.Equal(t, int64(math.MaxInt64), limit)
+}
+
+// TestTheLimitLeavesRoom checks that a limit below what is in use grows, and that another stays.
+func TestTheLimitLeavesRoom(t *testing.T) {
+	old := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(old)
+	for _, least := range []int64{1, 1 << 50} {
+		debug.SetMemoryLimit(least)
+		b := newBound(least)
+		runtime.GC() // follow runs some time after it
+		b.follow()
+		runtime.SetFinalizer(b, nil)
+		assert.Equal(t, max(least, 2*int64(b.live[0].Value.Uint64())), debug.SetMemoryLimit(-1))
+	}
 }

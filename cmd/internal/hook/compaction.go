@@ -80,10 +80,7 @@ func (s state) reminder(c *agent.Client, back, file, project string, went []cont
 		}
 		named = append(named, fmt.Sprintf("%s (%s, %.1f kB)", id, strings.TrimSpace(about), float64(w.Bytes)/1e3))
 	}
-	answer, err := json.Marshal(c.Hooks.Remind(
+	answer, _ := json.Marshal(c.Hooks.Remind( // a map of texts
 		"Whole outputs from before the compaction, recoverable with `" + back + " ID`: " + strings.Join(named, ", ")))
-	if err != nil {
-		return nil
-	}
 	return answer
 }

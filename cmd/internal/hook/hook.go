@@ -97,7 +97,7 @@ func (s state) replace(ctx context.Context, msg message, out io.Writer) {
 	}
 	k, prune := s.know(msg, o, size)
 	spool := s.spooler(msg, k.text)
-	if !prune {
+	if !prune || s.leavesToClearing(ctx, k, msg.call.Session) {
 		spool.Sent(size)
 		return
 	}
@@ -123,6 +123,14 @@ func (s state) replace(ctx context.Context, msg message, out io.Writer) {
 		_ = originals.Index.Show(r.ID, existing.Text(k.body, r.Cut, r.Way)) // else a clearing gets an id of its own
 		s.note(msg, k.transcript, r.ID, tokens.Claude(k.shown(msg.call)), tokens.Claude(existing.Sent(k.body, r.Cut, msg.call.Numbered, r.Way)))
 	}
+}
+
+// leavesToClearing reports whether a result that the client shows whole is left to the proxy, which clears old results of the session. A
+// ledger that does not answer at once says nothing.
+func (s state) leavesToClearing(ctx context.Context, k knowledge, session string) bool {
+	ctx, cancel := context.WithTimeout(ctx, lateBy)
+	defer cancel()
+	return k.most == 0 && k.result.Call.LeftToClearing(s.proxied(ctx, session).Usage.Calls)
 }
 
 // stays reports whether hooks are turned off for a session, its project, a tool or a call.

@@ -42,7 +42,7 @@ type GainPart struct {
 	Bill     float64 `json:"bill"`    // of the sessions, where it is known
 	Known    float64 `json:"of_bill"` // the part of the net that is in these sessions
 	Pct      float64 `json:"net_pct"` // Known in percent of what they would have cost
-	Dollars  float64 `json:"dollars"` // the part of the net that is in sessions of models with a known list price
+	Dollars  float64 `json:"dollars"` // the part of the net that is in sessions paid by the token, of models with a known list price
 }
 
 func (a GainPart) plus(b GainPart) GainPart {
@@ -80,7 +80,7 @@ func ProxiedIn(ctx context.Context, past assemble.History) (list []Proxied, err 
 }
 
 // errNoGain says that nothing was cut or cleared.
-var errNoGain = errors.New("nothing has been cut or cleared yet; \"mcp-pruner doctor\" says what is set up in which client, \"mcp-pruner init\" sets it up")
+var errNoGain = errors.New("nothing has been cut or cleared yet: clearing begins after some dozens of commands; \"mcp-pruner doctor\" says what is set up in which client, \"mcp-pruner init\" sets it up")
 
 // GainOf adds up what was noted, from the transcripts that the notes name, and what the proxy did.
 func GainOf(ctx context.Context, noted []Note, proxied []Proxied) (*Gain, error) {
@@ -161,7 +161,9 @@ func SessionGain(carried *sessions.Carried, noted []Note, by Proxied) (p GainPar
 	if carried != nil {
 		bill, model = max(bill, carried.Bill()), cmp.Or(carried.B.Session.Model(), model)
 	}
-	p.Dollars = p.Net * tokens.Dollars(model) / 1e6
+	if carried == nil || !carried.B.Session.Plan {
+		p.Dollars = p.Net * tokens.Dollars(model) / 1e6
+	}
 	if counts {
 		p = p.plus(GainPart{Bill: bill})
 	}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,11 +83,11 @@ func (s state) log(msg message, t transcript) (log history.Log) {
 		log.Say(words)
 	}
 	for _, tool := range msg.call.Ran {
-		log.Ran(tool)
+		log.Ran(tool, nil)
 	}
 	if msg.call.Role != "" && !log.Reach(msg.tool).Recovers() {
 		if tool := s.shellOf(msg); tool != "" {
-			log.Ran(tool)
+			log.Ran(tool, nil)
 		}
 	}
 	return log
@@ -118,7 +119,7 @@ func (s state) shellOf(msg message) (tool string) {
 // shellIn returns a tool by which a session has run a command, "" if it has not.
 func shellIn(steps []sessions.Step) string {
 	for _, step := range steps {
-		if step.Kind == sessions.Result && !step.Err && history.ReachBy([]string{step.Tool}).Commands {
+		if step.Kind == sessions.Result && !step.Err && history.ReachBy([]string{step.Tool}).Commands && history.Takes(step.Tool, slices.Collect(maps.Keys(step.Args))) {
 			return step.Tool
 		}
 	}

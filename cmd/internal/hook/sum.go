@@ -17,10 +17,7 @@ type noteSum struct {
 // NotesOf returns the notes about a session at the end of the file: what was cut in it, and what was brought back of that. It decodes
 // only the lines that may be of it, because a client waits for its status line.
 func NotesOf(dir, session string) (list []Note) {
-	name, err := json.Marshal(session)
-	if err != nil {
-		return nil
-	}
+	name, _ := json.Marshal(session) // a text
 	wanted := func(line []byte) bool {
 		return bytes.Contains(line, name) || bytes.Contains(line, []byte(`"back":true`))
 	}
@@ -90,9 +87,12 @@ func (s noteSum) Line(saved *GainPart) string {
 
 // Worth says the net in tokens, in percent of the bill, and in money where the price is known.
 func (a GainPart) Worth() string {
-	text := fmt.Sprintf("%s fresh input tokens (%+.1f %%", signed(int(a.Net)), a.Pct)
+	text := fmt.Sprintf("%s fresh input tokens (%+.1f %%", short(int(a.Net)), a.Pct)
+	if a.Net >= 1 {
+		text = "+" + text
+	}
 	if money := Money(a.Dollars); money != "" {
-		text += ", " + money
+		text += ", " + money + " at list price"
 	}
 	return text + ")"
 }
@@ -104,14 +104,6 @@ func Money(dollars float64) string {
 		return ""
 	}
 	return text[:1] + "$" + text[1:]
-}
-
-// signed returns a number with its sign.
-func signed(n int) string {
-	if n > 0 {
-		return "+" + short(n)
-	}
-	return short(n)
 }
 
 // short returns a number with at most three digits.

@@ -21,7 +21,11 @@ func (s state) tell(ctx context.Context, c *agent.Client, call agent.Call) []byt
 	if c.Hooks.Tell == nil || !plainSession(call.Session) {
 		return nil
 	}
-	list, proxied := NotesOf(s.dir, call.Session), s.proxied(ctx, call.Session)
+	list, did := NotesOf(s.dir, call.Session), s.proxied(ctx, call.Session)
+	var proxied []Proxied
+	if did.Usage.Cleared+len(did.Changed) > 0 {
+		proxied = append(proxied, did)
+	}
 	if len(list)+len(proxied) == 0 {
 		return nil
 	}
@@ -45,18 +49,15 @@ func (s state) tells(call agent.Call) bool {
 	return !isOff(v) && !offIn(s.project(call.Folder), settings.Tell)
 }
 
-// proxied returns what the proxy did in a session: one element, or none.
-func (s state) proxied(ctx context.Context, session string) []Proxied {
+// proxied returns what the proxy noted of a session.
+func (s state) proxied(ctx context.Context, session string) Proxied {
 	past, err := assemble.OpenHistory("", "", s.lookup)
 	if err != nil {
-		return nil
+		return Proxied{}
 	}
 	defer func() { _ = past.Close() }() // it was only read
-	changed, u, err := past.Session(ctx, contextgc.SessionID(session))
-	if err != nil || u.Cleared+len(changed) == 0 {
-		return nil
-	}
-	return []Proxied{{u, changed}}
+	changed, u, _ := past.Session(ctx, contextgc.SessionID(session))
+	return Proxied{u, changed}
 }
 
 // savedBy returns the account of a session by its transcripts, nil if they cannot be read in time. Clients write a transcript

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
@@ -104,6 +105,37 @@ func TestTheNetOfALateTranscript(t *testing.T) {
 	require.Contains(t, w.hook([]string{"claude"}, stop), "net +12.5k fresh input tokens")
 }
 
+// TestBesideClearing: once the proxy, which clears old results, has seen ten calls of a session, text of files stays whole, and
+// nothing else.
+func TestBesideClearing(t *testing.T) {
+	w := newWorld(t)
+	ledger, err := store.OpenLedger(store.LedgerFile{File: filepath.Join(w.state, "mcp-pruner", "ledger.db"), Now: time.Now})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ledger.Close()) }()
+	read := func(file string) bool {
+		return w.hook([]string{"claude"}, w.message("Read", map[string]any{"file_path": file}, readResponse(source(), 1))) != ""
+	}
+	call := contextgc.Usage{Session: contextgc.SessionID("s"), API: "anthropic", Model: "claude-opus-5-5"}
+	for range 9 {
+		require.NoError(t, ledger.AddUsage(t.Context(), call))
+	}
+	require.True(t, read("/r/early.go"), "it is cut")
+	require.NoError(t, ledger.AddUsage(t.Context(), call))
+	require.False(t, read("/r/late.go"), "it is left to clearing")
+	log := map[string]any{"stdout": failingTests(), "stderr": "", "interrupted": false, "isImage": false}
+	require.NotEmpty(t, w.hook([]string{"claude"}, w.message("Bash", map[string]any{"command": "go test ./...", "description": "which test failed and why"}, log)))
+}
+
+// TestMoneyOfASession: a session that a subscription pays saves tokens, and no money.
+func TestMoneyOfASession(t *testing.T) {
+	by := Proxied{Usage: contextgc.Usage{Model: "claude-opus-5-5", Input: 8000, Before: 50_000, After: 3000, Cleared: 2}}
+	for _, plan := range []bool{false, true} {
+		p := SessionGain(&sessions.Carried{B: &sessions.Bill{Session: sessions.Session{Plan: plan}}}, nil, by)
+		require.Equal(t, 47_000.0, p.Net)
+		require.Equal(t, plan, p.Dollars == 0)
+	}
+}
+
 // TestOneSum: what hooks cut and what the proxy cleared in a session is one sum, in the message, in gain and on its day; without a cut
 // the clearing is told alone.
 func TestOneSum(t *testing.T) {
@@ -122,7 +154,7 @@ func TestOneSum(t *testing.T) {
 		return w.hook([]string{"claude"}, map[string]any{"hook_event_name": "Stop", "session_id": session, "transcript_path": w.transcript, "cwd": w.state})
 	}
 	require.Contains(t, stop("s"), "1 result cut, 8.6k tokens less, 2 cleared, net +14.5k fresh input tokens (+")
-	require.Equal(t, `{"systemMessage":"mcp-pruner: 2 results cleared, net +2.0k fresh input tokens (+20.0 %, +$0.01)"}`, stop("only"))
+	require.Equal(t, `{"systemMessage":"mcp-pruner: 2 results cleared, net +2.0k fresh input tokens (+20.0 %, +$0.01 at list price)"}`, stop("only"))
 	_, text := gainVerb(w, "--json")
 	var g Gain
 	require.NoError(t, json.Unmarshal([]byte(text), &g))

@@ -66,7 +66,7 @@ func doctor(ctx context.Context, p command.Process, verbose bool) error {
 		{what: "version", found: buildVersion()},
 		shell(config.Tools),
 		searcher(),
-		pruner(ctx, config, prunerIsSet(p.Env)),
+		pruner(ctx, config, p.Env),
 		rootFinding(config.Root),
 		file("trace", config.Trace, func() (io.Closer, error) { return io.NopCloser(nil), trace.Check(config.Trace) }),
 		file("recovery store", config.RecoveryStore, func() (io.Closer, error) {
@@ -76,7 +76,6 @@ func doctor(ctx context.Context, p command.Process, verbose bool) error {
 	if err != nil {
 		findings = append(findings, finding{"settings", oneLine(err), notAllowed})
 	}
-	findings = slices.DeleteFunc(findings, func(f finding) bool { return f.problem == pruningUnset && setUp(p) })
 	findings = append(findings, clientEntries(ctx, p)...)
 	findings = append(findings, strays(p.Env)...)
 	for _, again := range prefix.AskedAgain(ctx, p.Lookup) {
@@ -189,22 +188,12 @@ func searcher() finding {
 	}
 }
 
-// prunerIsSet reports whether this environment names a pruner. A server that a client starts has the environment of
-// its own entry instead.
-func prunerIsSet(env []string) bool {
-	_, set := settings.FromEnv(env)("PRUNER_URL")
-	return set
-}
-
-// pruner reports whether something listens at the address to which output would be sent. A missing service is not a
-// fault if its address is only the default.
-func pruner(ctx context.Context, c settings.Settings, set bool) finding {
+// pruner reports whether something listens at the address to which output would be sent. A missing service is not worth
+// a word if its address is only the default: clients' entries name their own, and hooks ask none.
+func pruner(ctx context.Context, c settings.Settings, env []string) finding {
 	f := reach(ctx, "pruner", c.PrunerURL)
-	if f.problem != none && !set {
-		f.problem = pruningUnset
-		f.found = fmt.Sprintf("%s, and no service answers at %s: a server started here would return output whole; "+
-			"PRUNER_URL=embedded prunes without a service, as hooks do",
-			pruningUnset, settings.Shown(c.PrunerURL))
+	if _, set := settings.FromEnv(env)("PRUNER_URL"); f.problem != none && !set {
+		return finding{}
 	}
 	return f
 }

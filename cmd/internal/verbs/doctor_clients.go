@@ -25,9 +25,6 @@ import (
 // defaultPruner is the pruner of a server whose entry names none.
 const defaultPruner = "http://localhost:8000/prune"
 
-// setUp reports whether a client has hooks or the proxy, which do not ask the service of PRUNER_URL.
-func setUp(p command.Process) bool { return len(initcmd.AllHooked(p))+len(initcmd.AllProxied(p)) > 0 }
-
 // clientEntries reports the entries for this server in the clients' own configurations, whether they would work, and
 // which clients have hooks.
 func clientEntries(ctx context.Context, p command.Process) (found []finding) {

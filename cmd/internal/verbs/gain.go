@@ -84,6 +84,9 @@ func (l gainLedger) gain(ctx context.Context, p command.Process) (*hook.Gain, er
 		}
 		return hook.GainOf(ctx, nil, proxied)
 	}
+	if place, _, err := assemble.LedgerPlace("", p.Lookup); err == nil && place.Shared() {
+		fmt.Fprintln(p.Stderr, "This is what the owner of the machine saved. Each key or token has a subject of its own: mcp-pruner gain --subject NAME")
+	}
 	dir, err := files.StateDir(p.Lookup)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package verbs
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -65,6 +67,9 @@ func TestGainOfASubject(t *testing.T) {
 	code, _, nobody := run(name, "--subject", "nobody")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, nobody, "nothing has been cut or cleared yet")
+	p := command.Process{Env: []string{"MCP_PRUNER_STORE=" + name, "HOME=" + t.TempDir()}, Stdout: io.Discard, Stderr: new(bytes.Buffer)}
+	assert.Zero(t, command.Execute(t.Context(), gainCommand(p), p))
+	assert.Contains(t, fmt.Sprint(p.Stderr), "mcp-pruner gain --subject NAME", "an operator is told whose sessions these are")
 	code, _, stderr := run("", "--store", file, "--subject", "alice")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "a ledger in a file has no subjects")

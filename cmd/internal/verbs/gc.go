@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,11 @@ func (v *gcVerb) call(ctx context.Context, tool string, args gcArguments, show f
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
+	done, err := v.borrow()
+	if err != nil {
+		return err
+	}
+	defer done()
 	write := fsm.JSONSink(v.p.Stderr, fsm.LevelInfo) // the heads of the trace are logged like a server's
 	parts, err := assemble.Make(context.Background(), assemble.GC, assemble.Options{
 		Settings: config, Env: v.p.Env, Version: v.version, Store: v.store,
@@ -79,6 +85,17 @@ func (v *gcVerb) call(ctx context.Context, tool string, args gcArguments, show f
 	defer parts.Close()
 	call := parts.Pipeline.Run(ctx, states.Request{Params: map[string]any{"name": tool, "arguments": map[string]any(args)}, Client: "command-line"})
 	return v.answer(ctx, call, show)
+}
+
+// borrow names an empty ledger, which done removes, where there is none: looking into it creates none.
+func (v *gcVerb) borrow() (done func(), err error) {
+	place, file, err := assemble.LedgerPlace(v.store, v.p.Lookup)
+	if place.File = file; err != nil || !place.Empty() {
+		return func() {}, err
+	}
+	dir, err := os.MkdirTemp("", "mcp-pruner-gc-")
+	v.store = filepath.Join(dir, "ledger.db")
+	return func() { _ = os.RemoveAll(dir) }, err
 }
 
 // answer prints the answer to a call.

@@ -67,6 +67,11 @@ stay. A server and the proxy do the same once a day, but they do not shrink the 
 }
 
 func (v *gcVerb) cleanTo(ctx context.Context, limits contextgc.Limits) error {
+	drop, err := v.borrow()
+	if err != nil {
+		return err
+	}
+	defer drop()
 	store, err := v.open()
 	if err != nil {
 		return err

@@ -32,6 +32,16 @@ func runGCWith(t *testing.T, env []string, file string, args ...string) (code in
 	return code, out.String(), errs.String()
 }
 
+// Looking into a ledger that is not there creates none.
+func TestGCCreatesNothing(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{{"get", "s99"}, {"search", "x"}, {"analyze"}, {"pin", "--segment-ids", "s1"}, {"clean"}, {"stats"}} {
+		_, out, errs := runGC(t, filepath.Join(dir, "state", "ledger.db"), args...)
+		require.NotEmpty(t, out+errs)
+		require.NoDirExists(t, filepath.Join(dir, "state"), args)
+	}
+}
+
 func gcWorld(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ledger.db")

@@ -22,7 +22,7 @@ func healthOf(ctx context.Context, p command.Process, port int) error {
 		port = servedPort(p)
 	}
 	if port < 1 || port > 65535 {
-		return command.Usagef("port: want an integer from 1 to 65535")
+		return command.Usagef("--port: want an integer from 1 to 65535; without --port, MCP_PRUNER_PORT names it")
 	}
 	return health(ctx, port)
 }

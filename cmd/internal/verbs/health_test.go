@@ -103,6 +103,8 @@ func TestHealth(t *testing.T) {
 		}
 		server.Close()
 	}
-	p := command.Process{Args: []string{"health"}, Env: []string{"MCP_PRUNER_PORT=none"}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	var stderr bytes.Buffer
+	p := command.Process{Args: []string{"health"}, Env: []string{"MCP_PRUNER_PORT=none"}, Stdout: &bytes.Buffer{}, Stderr: &stderr}
 	assert.Equal(t, command.Usage, Run(p))
+	assert.Contains(t, stderr.String(), "--port: want an integer")
 }

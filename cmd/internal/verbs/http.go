@@ -89,7 +89,7 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 		emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": note}))
 	}
 	announce(format, p.Stderr, config, listener)
-	graceful, err := httpserver.Serve(ctx, p.Hurry, listener, handlerOf(config, parts, emit))
+	graceful, err := httpserver.Serve(ctx, p.Hurry, listener, handlerOf(p, config, parts, emit))
 	emit(fsm.NewEvent("mcp_pruner.stopped", "", fsm.Facts{
 		"graceful": graceful, "duration_ms": time.Since(started).Milliseconds(),
 	}))
@@ -100,9 +100,10 @@ func (o overHTTP) serve(ctx context.Context, p command.Process, flags map[string
 }
 
 // handlerOf returns the handler of a server's requests.
-func handlerOf(s settings.Settings, parts assemble.Parts, emit func(fsm.Event)) *httpserver.Handler {
+func handlerOf(p command.Process, s settings.Settings, parts assemble.Parts, emit func(fsm.Event)) *httpserver.Handler {
 	c := httpserver.Config{
 		Server: parts.Server, Version: buildVersion(), Emit: emit, Gate: parts.Gate, Access: s.Access, FinishWithin: s.FinishWithin(),
+		Key: sessionKey(p.Lookup),
 	}
 	if parts.Replicas != nil {
 		c.Replicas, c.Database = parts.Replicas, parts.Replicas.Usable

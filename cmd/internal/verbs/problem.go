@@ -10,7 +10,6 @@ const (
 	noShell
 	noSearch
 	slowSearch
-	pruningUnset
 	noAnswer
 	noURL
 	noRoot
@@ -38,7 +37,6 @@ func (p problem) String() string {
 		noShell:         "neither bash nor sh is on PATH",
 		noSearch:        "neither rg nor grep is on PATH",
 		slowSearch:      "rg is not on PATH",
-		pruningUnset:    "PRUNER_URL is not set here",
 		noAnswer:        "does not answer",
 		noURL:           "is no URL",
 		noRoot:          "is no directory",
@@ -73,7 +71,7 @@ func (p problem) mark() string {
 	switch p {
 	case none:
 		return "ok"
-	case noSearch, slowSearch, pruningUnset, cannotBeChanged, hookedTwice, otherVersion, proxyPasses, leavesAlone, noClient, wantedAgain: // worth knowing, but not a fault
+	case noSearch, slowSearch, cannotBeChanged, hookedTwice, otherVersion, proxyPasses, leavesAlone, noClient, wantedAgain: // worth knowing, but not a fault
 		return "note"
 	}
 	return "BAD"

@@ -74,11 +74,16 @@ func runStatusFirst(ctx context.Context, p command.Process, line string, input [
 // statusLine returns our line for a session, or "" if nothing was done in it.
 func statusLine(p command.Process, input []byte) string {
 	var session struct {
-		ID string `json:"session_id"`
+		ID     string          `json:"session_id"`
+		Limits json.RawMessage `json:"rate_limits"` // Claude Code gives it to subscribers alone
 	}
 	dir, err := files.StateDir(p.Lookup)
 	if err != nil || json.Unmarshal(input, &session) != nil || session.ID == "" {
 		return ""
 	}
-	return hook.SumOf(hook.NotesOf(dir, session.ID)).Line(hook.ReadTold(dir, session.ID).Saved)
+	saved := hook.ReadTold(dir, session.ID).Saved
+	if saved != nil && session.Limits != nil {
+		saved.Dollars = 0 // a subscription is not billed by the token
+	}
+	return hook.SumOf(hook.NotesOf(dir, session.ID)).Line(saved)
 }

@@ -43,6 +43,11 @@ func TestStatusLine(t *testing.T) {
 	require.Equal(t, "mine "+input+"\n"+line, statusOf(t, state, input, "--first", `printf 'mine '; cat`), "the same input, and first")
 	require.Equal(t, "fails\n"+line, statusOf(t, state, input, "--first", "printf fails; exit 3"))
 	require.Equal(t, line, statusOf(t, state, input, "--first", "/no/such/program 2>/dev/null"))
+	told := hook.ReadTold(dir, "s")
+	told.Saved = &hook.GainPart{Net: 50_000, Pct: 3.14, Dollars: 0.25}
+	told.Write(dir, "s")
+	require.Contains(t, statusOf(t, state, input), "net +50.0k fresh input tokens (+3.1 %, +$0.25 at list price)")
+	require.Contains(t, statusOf(t, state, `{"session_id":"s","rate_limits":{"five_hour":{"used_percentage":7}}}`), "net +50.0k fresh input tokens (+3.1 %)\n", "a subscriber")
 	for _, bad := range []string{"", "no JSON", "{}", `{"session_id":7}`} {
 		require.Empty(t, statusOf(t, state, bad), bad)
 	}
@@ -61,7 +66,7 @@ func TestGainIsCounted(t *testing.T) {
 	}
 	var out strings.Builder
 	require.NoError(t, showGain(g, &out))
-	require.Contains(t, out.String(), "Net +50.0k fresh input tokens (+3.1 %, +$0.25) in 1 session.\n1 result cut:")
+	require.Contains(t, out.String(), "Net +50.0k fresh input tokens (+3.1 %, +$0.25 at list price) in 1 session.\n1 result cut:")
 	require.Contains(t, out.String(), "1 was fetched again")
 	require.Contains(t, out.String(), "1 result cleared by the proxy")
 	require.NotContains(t, out.String(), "2026-11-02", "the latest seven days")

@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,15 +29,14 @@ func stdioCommand(p command.Process) *cobra.Command {
 	c := &cobra.Command{
 		Use:   command.Program,
 		Short: "Serve read, bash and grep over MCP, pruned to an agent's question",
-		Long: `mcp-pruner serves MCP over standard input and output: read, bash and grep, whose
-output is pruned to the question an agent asks with the call. With a command it does
-one of the things below.
+		Long: `Sends coding agents what matters of a tool's output, and keeps the rest one call away.
+Start with "mcp-pruner try", which says what would have paid in your own sessions and
+changes nothing, and "mcp-pruner init", which sets it up in your clients.
 
-Settings come from the environment: "mcp-pruner doctor" lists those in force, and
-docs/CONFIG.md describes them.`,
-		Example: `  claude mcp add pruner -e PRUNER_URL=embedded -- mcp-pruner
-  codex mcp add pruner --env PRUNER_URL=embedded -- mcp-pruner
-  set -o pipefail; go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"`,
+Without a command it is an MCP server on standard input and output: read, bash and
+grep, pruned to the question an agent asks with the call. docs/CONFIG.md describes its
+settings, "mcp-pruner doctor --verbose" lists those in force.`,
+		Example:                    `  set -o pipefail; go test ./... 2>&1 | mcp-pruner prune -q "which test failed and why"`,
 		SuggestionsMinimumDistance: 2,
 	}
 	c.Args = func(c *cobra.Command, args []string) error {
@@ -44,7 +44,11 @@ docs/CONFIG.md describes them.`,
 			return nil
 		}
 		message := fmt.Sprintf("there is no command %q", args[0])
-		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		near := c.SuggestionsFor(args[0])
+		if i := slices.IndexFunc(c.Commands(), func(m *cobra.Command) bool { return slices.Contains(m.SuggestFor, args[0]) }); i >= 0 {
+			near = []string{c.Commands()[i].Name()}
+		}
+		if len(near) > 0 {
 			message += fmt.Sprintf("; did you mean %s?", command.Or(near))
 		}
 		return command.Usagef("%s", message)

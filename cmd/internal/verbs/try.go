@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,7 +77,9 @@ func tryParts(ctx context.Context, p command.Process, paths []string) error {
 	for _, a := range advice {
 		initcmd.WriteAdvice(&out, a)
 	}
-	out.WriteString(initcmd.Estimated + "\n")
+	if slices.ContainsFunc(advice, func(a replay.Advice) bool { return len(a.Offers) > 0 }) {
+		out.WriteString(initcmd.Estimated + "\n")
+	}
 	for i, e := range cuts[:min(tryExamples, len(cuts))] {
 		fmt.Fprintf(&out, "%s %s\n", []string{"Best cut:", "         "}[min(i, 1)], cleanLine(e.String(), exampleWidth))
 	}
@@ -188,7 +191,7 @@ func (s trySide) write(w *strings.Builder, most int) {
 		if s.kept[n] {
 			right = cleanLine(s.Body.Lines[n-1], s.width)
 		}
-		fmt.Fprintf(w, "  %s %s | %s\n", mark, paddedLine(cleanLine(s.Body.Lines[n-1], s.width), s.width), right)
+		fmt.Fprintf(w, "  %s %-*s | %s\n", mark, s.width, cleanLine(s.Body.Lines[n-1], s.width), right)
 		printed++
 	}
 	if printed == most {
@@ -232,8 +235,4 @@ func cleanLine(line string, width int) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-func paddedLine(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-len([]rune(text)), 0))
 }

@@ -118,9 +118,12 @@ type job struct {
 
 // runEach does for several clients what run does for one, and says once what is on.
 func (o options) runEach(ctx context.Context, p command.Process, h home, jobs []job) (failed error) {
-	for _, j := range jobs {
+	for i, j := range jobs {
 		title := agent.Named(j.client).Title
-		_, _ = fmt.Fprintf(p.Stdout, "\n%s\n", title)
+		if i > 0 || !o.show {
+			_, _ = fmt.Fprintln(p.Stdout)
+		}
+		_, _ = fmt.Fprintln(p.Stdout, title)
 		j.quiet = true
 		if j.sets {
 			failed = errors.Join(failed, named(title, j.run(ctx, p, agent.Named(j.client).Name)))
@@ -174,12 +177,12 @@ func (h home) conclude(w io.Writer) error {
 		return nil
 	}
 	try, then := "To see it work, paste this into the client:\n  "+TrySentence, "Then: mcp-pruner gain\n"
-	switch { // gain counts what hooks cut
+	switch {
 	case hooked:
 	case served:
 		try, then = "To see it work, paste this into the client:\n  With the tool bash of the server pruner: "+TrySentence, ""
 	default:
-		try, then = "To see it work, let the client run some dozens of commands: mcp-pruner doctor counts the old results that were replaced.", ""
+		try = "To see it work, let the client run some dozens of commands."
 	}
 	once := ""
 	if len(waits) > 0 {

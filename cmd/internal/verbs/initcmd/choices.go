@@ -44,7 +44,7 @@ func choicesIn(ctx context.Context, p command.Process, list []found, asWanted bo
 			}
 		}
 		if len(offers) == 0 {
-			all = append(all, choice{client: c, line: "what works with its model", sure: true})
+			all = append(all, choice{client: c, line: "what works with its model; too few sessions to say what pays (later: mcp-pruner try)", sure: true})
 		}
 	}
 	return all

@@ -68,7 +68,7 @@ func TestInitByWhatPays(t *testing.T) {
 		return p.Stdout.(*bytes.Buffer).String()
 	}
 	out := run()
-	assert.Contains(t, out, "  1  what works with its model\n")
+	assert.Contains(t, out, "  1  what works with its model; too few sessions to say what pays (later: mcp-pruner try)\n")
 	assert.NotContains(t, out, "Percent", "there are none")
 	assert.Contains(t, out, "On now: Claude Code (hooks).")
 

@@ -309,7 +309,7 @@ func uninstall(w io.Writer, all, chosen []piece) error {
 
 func takeOut(w io.Writer, file setup.File, there, going []piece) error {
 	if len(going) == 0 {
-		fmt.Fprintf(w, "nothing of ours in %s\n", file.Path)
+		fmt.Fprintf(w, "nothing of mcp-pruner in %s\n", file.Path)
 		return nil
 	}
 	remove := func(text []byte) ([]byte, error) {
