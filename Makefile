@@ -17,11 +17,9 @@
 # make soak       the HTTP server under mixed load with faults (SOAK=10m)
 # make live       recorded sessions through the running proxy, beside what replay says (FIXTURES=folder)
 # make plan       chooses the planner's constants by folds of repositories (FIXTURES=folder)
-# make wire       whether clients get the same bytes from this program as from another build (BEFORE=path)
 # make house      lines per room, circles of files, what may only shrink (BEFORE=another checkout for a column of its own)
 # make site       docs/ as a site in .cache/site, where hugo is here
-# make picture    the picture of the README
-# make pictures   those of docs/CONTEXT.md and the README's window, drawn by Chromium from a session that is played
+# make pictures   the README's, and those of docs/CONTEXT.md and the README's window, drawn by Chromium from a session that is played
 # make docs       what is generated from the tables
 # make install    mcp-pruner into Go's bin folder
 # make dist       everything a release needs, into dist/ (SYSTEMS=linux/amd64 for one)
@@ -45,7 +43,7 @@ FIXTURES ?= ../shared/fixtures
 DIST ?= dist
 SYSTEMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: all build install demo fmt check-fmt vet lint quick test test-long bench bench-compare bench-baseline quality train bill context-eval e2e e2e-newest e2e-all pgbouncer soak live plan wire house fuzz docs site picture pictures dist dist-check licenses systems versions vulns
+.PHONY: all build install demo fmt check-fmt vet lint quick test test-long bench bench-compare bench-baseline quality train bill context-eval e2e e2e-newest e2e-all pgbouncer soak live plan house fuzz docs site pictures dist dist-check licenses systems versions vulns
 
 all: fmt vet lint test
 
@@ -172,9 +170,6 @@ site:
 pictures: build
 	$(call dev,pictures) && .cache/dev/pictures bin/mcp-pruner
 
-picture: build
-	$(call dev,picture) && .cache/dev/picture bin/mcp-pruner
-
 # How well the embedded pruner prunes: PRUNEBENCH is a folder of cases.
 quality:
 	$(call dev,quality,-tags tuning) && .cache/dev/quality -data "$(PRUNEBENCH)" -o docs/evidence/QUALITY.md
@@ -205,10 +200,6 @@ endif
 plan:
 	$(call dev,plan) && .cache/dev/plan -data "$(FIXTURES)"
 
-# Plays the same calls, hook events and requests against two builds and compares the answers byte by byte.
-wire: build
-	$(call dev,wire) && .cache/dev/wire -before "$(BEFORE)" -after bin/mcp-pruner
-
 # How the product is built, as a table; BEFORE is another checkout.
 house:
 	$(call dev,house) && .cache/dev/house $(if $(BEFORE),-before "$(BEFORE)")
@@ -216,12 +207,12 @@ house:
 # The same commit gives the same bytes: docs/RELEASE.md.
 dist:
 	rm -rf $(DIST)
-	$(call dev,dist) && .cache/dev/dist -o $(DIST) -systems $(SYSTEMS)
+	CGO_ENABLED=0 $(call dev,dist,-trimpath) && .cache/dev/dist -o $(DIST) -systems $(SYSTEMS)
 
 # Nothing is published: npm's dry run packs and checks, MCPB's makers check the manifest, server.json is checked by its schema.
 MCPB = npx --yes @anthropic-ai/mcpb@$$(sed -n 's/.*"@anthropic-ai.mcpb": "\(.*\)".*/\1/p' cmd/dev/e2e/clients/validators/package.json)
 dist-check:
-	@set -e; for file in $(DIST)/mcp-pruner-*.tgz; do echo "npm: $$file"; npm publish --dry-run --loglevel error --access public "$$file"; done; \
+	@set -e; for file in $(abspath $(DIST))/mcp-pruner-*.tgz; do echo "npm: $${file##*/}"; npm publish --dry-run --loglevel error --access public "$$file"; done; \
 	unpacked=$$(mktemp -d); trap 'rm -r "$$unpacked"' EXIT; for file in $(DIST)/mcp-pruner_*.mcpb; do echo "mcpb: $$file"; \
 	$(MCPB) unpack "$$file" "$$unpacked/$${file##*/}" >/dev/null; $(MCPB) validate "$$unpacked/$${file##*/}/manifest.json"; done
 	$(GO) -C cmd/dev test -tags e2e -count=1 -v -run TestRegistryEntryIsValid ./e2e
