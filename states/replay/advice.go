@@ -50,20 +50,22 @@ type Example struct {
 	command      bool    // About is one
 }
 
-// Advise computes the advice for the clients of the sessions in s.Files, and the cuts by hooks from the best to the worst. s.Policies is
-// not used.
-func Advise(ctx context.Context, s Settings) (list []Advice, cuts []Example, err error) {
+// Advise computes the advice for the clients of the sessions in s.Files, and the cuts by hooks from the best to the worst. It also returns
+// what could not be read. s.Policies is not used.
+func Advise(ctx context.Context, s Settings) (list []Advice, cuts []Example, skipped []string, err error) {
 	s.Policies = []Policy{Hook, GC, Context, Both, All}
 	var adding sync.Mutex
 	s.Judged = func(f *Figures) {
+		if f.refused() != "" {
+			return
+		}
 		adding.Lock()
 		defer adding.Unlock()
 		cuts = append(cuts, f.examples()...)
 	}
 	r := reading{Settings: s, seen: map[string]bool{}}
-	skipped, err := r.all(ctx)
-	if err != nil {
-		return nil, nil, err
+	if skipped, err = r.all(ctx); err != nil {
+		return nil, nil, nil, err
 	}
 	chooseContexts(r.order, cmp.Or(s.Rule, sessions.StandardRule()))
 	by := map[string][]*Figures{}
@@ -76,13 +78,13 @@ func Advise(ctx context.Context, s Settings) (list []Advice, cuts []Example, err
 		}
 	}
 	if len(list) == 0 {
-		return nil, nil, noSessions(s, skipped)
+		return nil, nil, nil, noSessions(s, skipped)
 	}
 	slices.SortFunc(list, func(a, b Advice) int { return cmp.Or(b.Sessions-a.Sessions, cmp.Compare(a.Client, b.Client)) })
 	slices.SortFunc(cuts, func(a, b Example) int {
 		return cmp.Or(cmp.Compare(b.Net, a.Net), cmp.Compare(a.About, b.About), cmp.Compare(a.Tokens, b.Tokens))
 	})
-	return list, cuts, nil
+	return list, cuts, skipped, nil
 }
 
 // adviceOf sums the sessions of one client.

@@ -68,9 +68,12 @@ const tryExamples = 2
 // tryParts says what each part of the program would have saved.
 func tryParts(ctx context.Context, p command.Process, paths []string) error {
 	command.BoundMemory(p.Lookup, replayMemory)
-	advice, cuts, err := initcmd.Advise(ctx, p, paths)
+	advice, cuts, skipped, err := initcmd.Advise(ctx, p, paths)
 	if err != nil {
 		return err
+	}
+	for _, s := range skipped {
+		_, _ = fmt.Fprintln(p.Stderr, "left out:", s)
 	}
 	var out strings.Builder
 	out.WriteString("Saved of the whole bill, misses paid (in brackets: twice), and the sessions that lose:\n")

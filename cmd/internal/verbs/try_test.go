@@ -35,6 +35,11 @@ func TestTry(t *testing.T) {
 	require.Regexp(t, `(?m)^  together +[+-]\d+\.\d % \([+-]\d+\.\d\)$`, out)
 	require.Regexp(t, `(?m)^Best cut: Read \S+: \d+ lines to \d+, \d+ tokens to \d+; `, out)
 	require.LessOrEqual(t, strings.Count(out, "\n"), 10)
+	broken := filepath.Join(t.TempDir(), "broken.jsonl")
+	require.NoError(t, os.WriteFile(broken, []byte("no session\n"), 0o600))
+	require.Zero(t, run(replaySample, broken))
+	require.Contains(t, stderr.String(), "left out: "+broken)
+	require.Equal(t, out, stdout.String())
 
 	require.Zero(t, run("--results", "20", "--lines", "400", replaySample), stderr.String())
 	out = stdout.String()

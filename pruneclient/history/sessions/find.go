@@ -182,7 +182,7 @@ type fileReader struct {
 }
 
 // errFormat lists the accepted formats.
-var errFormat = fmt.Errorf("neither a %s transcript nor sessions as JSON lines", strings.Join(agent.Titles(agent.With(hasTranscripts)), " or "))
+var errFormat = fmt.Errorf("no transcript of %s, and no sessions as JSON lines", strings.Join(agent.Titles(agent.With(hasTranscripts)), ", "))
 
 func hasTranscripts(c *agent.Client) bool { return c.Transcripts.Folder != "" }
 

@@ -103,7 +103,7 @@ func TestBadLinesAreNamedAndSkipped(t *testing.T) {
 		return nil
 	})
 	require.Equal(t, []string{"a", "b", "d"}, ids)
-	for _, want := range []string{"some.jsonl: lines that cannot be read: line 2: neither ", "; line 4: a session has an id and steps; line 6: json: ", "; line 8: ", "and 2 more"} {
+	for _, want := range []string{"some.jsonl: lines that cannot be read: line 2: no transcript of ", "; line 4: a session has an id and steps; line 6: json: ", "; line 8: ", "and 2 more"} {
 		require.ErrorContains(t, err, want)
 	}
 }

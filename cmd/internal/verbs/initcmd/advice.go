@@ -64,12 +64,12 @@ func Latest(paths []string) ([]string, error) {
 
 // Advise bills the latest sessions in paths: what each part of this program would have saved there, and the results that hooks would
 // have cut.
-func Advise(ctx context.Context, p command.Process, paths []string) ([]replay.Advice, []replay.Example, error) {
-	list, err := Latest(paths)
+func Advise(ctx context.Context, p command.Process, paths []string) (list []replay.Advice, cuts []replay.Example, skipped []string, err error) {
+	files, err := Latest(paths)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return replay.Advise(ctx, replay.Settings{Files: list[:min(len(list), latestFiles)], Others: settings.FindOtherTools(p.Lookup)})
+	return replay.Advise(ctx, replay.Settings{Files: files[:min(len(files), latestFiles)], Others: settings.FindOtherTools(p.Lookup)})
 }
 
 // WriteAdvice prints the advice for one client, best first, with the command that turns each part on.

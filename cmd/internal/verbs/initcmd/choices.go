@@ -57,7 +57,7 @@ func offersIn(ctx context.Context, p command.Process, c found) []replay.Offer {
 	if err != nil || len(paths) == 0 {
 		return nil
 	}
-	advice, _, err := Advise(ctx, p, paths)
+	advice, _, _, err := Advise(ctx, p, paths)
 	if err != nil {
 		return nil // nothing was recorded that can be read: what works with the model is set up
 	}
