@@ -2,13 +2,13 @@ package lineprune
 
 // chooseEnds keeps what failed, and of the rest the head and the tail, up to a fraction of the text's tokens: a text that nobody
 // asked about. Records are kept whole or not at all.
-func chooseEnds(in input, share float64) Result {
+func chooseEnds(in input) Result {
 	if why := in.patched(); why != "" {
 		return in.resultOf(everything(len(in.Doc.Lines)), []string{why})
 	}
 	in.Listing = true
 	s := in.selection()
-	s.allowance = int(share * float64(in.Doc.Total))
+	s.allowance = int(in.opts.Ends * float64(in.Doc.Total))
 	head, tail := 0, len(s.keep)-1
 	for more := true; more && head <= tail; {
 		more = false

@@ -26,9 +26,3 @@ const (
 func AsksForReview(call session.Origin, question string) bool {
 	return rank.AsksForReview(call, question)
 }
-
-// Render writes the kept lines of text byte for byte and a marker in place of each omitted range. When
-// every line was kept and lines are not numbered, it returns text itself.
-func Render(text string, res Result, opts RenderOptions) string {
-	return renderBlocks(text, res.Blocks, opts)
-}

@@ -18,7 +18,7 @@ func (in input) judge() (warnings []string, whole bool) {
 		return []string{TooShort}, true
 	case needsAll(in.Text):
 		return []string{NeedsAll}, true
-	case in.opts.Whole != "":
+	case in.whole != "":
 		return []string{AskedWhole}, true
 	case in.confidence < doc.MinConfidence || in.Relevance.Best() <= 0:
 		// Among near-identical lines no answer can be lost, so a ratio that the caller set is applied.

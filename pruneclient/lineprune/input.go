@@ -9,8 +9,11 @@ import (
 type input struct {
 	*rank.Text
 	rank.Relevance
-	opts       choiceOptions
+	opts       Options
 	confidence float64
+	around     bool     // the text is what a search found, with lines of context
+	whole      string   // why the text was asked for as a whole, or ""; a budget is a hard limit all the same
+	parts      [][2]int // ranges of lines, end excluded, that were asked for as a whole
 	statements []uint64 // per line, the statement that printed it, for a log dominated by one; nil: compare templates instead
 }
 

@@ -41,13 +41,6 @@ type Options struct {
 	Weights *learned.Weights // weights of the learned ranking; nil selects the embedded ones
 }
 
-func (o Options) choosing() choiceOptions {
-	return choiceOptions{
-		Budget: o.Budget, Diffs: o.Diffs, MaxPruneRatio: o.MaxPruneRatio, LimitRatio: o.LimitRatio,
-		MinKeepLines: o.MinKeepLines, Marker: o.Marker, Explain: o.Explain,
-	}
-}
-
 // Prune selects the lines of text that answer question. It checks ctx while scoring and returns ctx's error
 // once ctx is done.
 func Prune(ctx context.Context, text, question string, kind Kind, opts Options) (Result, error) {
@@ -187,22 +180,24 @@ func (s Survey) With(opts Options) Survey {
 
 // Choose returns the same result as Prune.
 func (s Survey) Choose() Result {
-	opts := s.opts.choosing()
+	in := input{Text: s.text, Relevance: s.inParts, confidence: s.confidence, opts: s.opts}
 	if s.opts.Ends > 0 {
-		return chooseEnds(input{Text: s.text, Relevance: s.inParts, confidence: 1, opts: opts}, s.opts.Ends)
+		in.confidence = 1
+		return chooseEnds(in)
 	}
-	opts.Whole, opts.Around, opts.Parts = s.whole, s.opts.Call.Around() > 0, s.opts.call().WholeParts(s.text.Doc.Lines)
+	in.whole, in.around, in.parts = s.whole, s.opts.Call.Around() > 0, s.opts.call().WholeParts(s.text.Doc.Lines)
 	if s.ranking != nil && !s.precise() {
-		res := chooseRanges(input{Text: s.text, Relevance: s.relevance, confidence: s.confidence, opts: opts}, *s.ranking)
-		if !s.rulesMayCut(res) {
+		weighed := in
+		weighed.Relevance = s.relevance
+		if res := chooseRanges(weighed, *s.ranking); !s.rulesMayCut(res) {
 			return res
 		}
 	}
-	return chooseLines(input{Text: s.text, Relevance: s.inParts, confidence: s.confidence, opts: opts})
+	return chooseLines(in)
 }
 
 // Keep keeps lines in the given order (0 is the first line) until the limits in the survey's options are
 // reached. It also keeps the lines that Prune protects.
 func (s Survey) Keep(order []int) Result {
-	return chooseInOrder(input{Text: s.text, Relevance: s.inParts, confidence: s.confidence, opts: s.opts.choosing()}, order)
+	return chooseInOrder(input{Text: s.text, Relevance: s.inParts, confidence: s.confidence, opts: s.opts}, order)
 }

@@ -45,7 +45,8 @@ func mayMark(c byte) bool {
 
 // IsMarker reports whether a line is a marker of this pruner or of the swe-pruner service.
 func IsMarker(text string) bool {
+	_, _, isGap := GapRange(text)
 	return strings.HasPrefix(text, markerOpen) && strings.HasSuffix(text, markerClose) ||
 		strings.HasPrefix(text, "(filtered ") && strings.HasSuffix(text, " lines)") ||
-		strings.HasPrefix(text, headerOpen) || isGap(text)
+		strings.HasPrefix(text, headerOpen) || isGap
 }

@@ -24,7 +24,7 @@ func (in input) note(res Result, warnings []string) string {
 	case slices.Contains(warnings, TooShort):
 		return "not pruned: short"
 	case slices.Contains(warnings, AskedWhole):
-		return "not pruned: " + in.opts.Whole
+		return "not pruned: " + in.whole
 	case slices.Contains(warnings, NeedsAll) && structured(in.Text) && in.Data.Solid:
 		return "not pruned: its records share lines; ask `jq` for a part of it"
 	case slices.Contains(warnings, NeedsAll) && in.Want == rank.WantJudged:

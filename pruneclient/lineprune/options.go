@@ -51,28 +51,8 @@ const (
 	AskedWhole       = "asked_whole"       // the call asks for all of it: a list of names, a range, all records
 )
 
-// choiceOptions limit a choice. With the zero value the gates decide how much is kept.
-type choiceOptions struct {
-	Diffs  bool    // prune diffs, too; by default they are returned whole
-	Budget float64 // > 0: the largest fraction of the text's tokens to keep; disables the gates and the confidence test
-
-	MaxPruneRatio float64 // largest fraction of lines to prune, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio is set
-	LimitRatio    bool    // MaxPruneRatio applies even when it is 0
-	MinKeepLines  int     // kept >= min(n, MinKeepLines)
-
-	// Marker renders the marker that will replace an omitted range. When set, a range that is no longer
-	// than its marker is kept, and the whole text is kept when the result would be no shorter.
-	Marker func(Block) string
-
-	Explain bool // fill Result.Lines and Result.Terms
-
-	Around bool     // the text is what a search found, with lines of context
-	Whole  string   // why the text was asked for as a whole, or ""; a budget is a hard limit all the same
-	Parts  [][2]int // ranges of lines, end excluded, that were asked for as a whole
-}
-
 // minKept returns the least number of lines to keep of n.
-func (o choiceOptions) minKept(n int) int {
+func (o Options) minKept(n int) int {
 	kept := min(n, max(o.MinKeepLines, 0))
 	if o.LimitRatio || o.MaxPruneRatio > 0 {
 		kept = max(kept, n-MaxPruned(n, o.MaxPruneRatio))

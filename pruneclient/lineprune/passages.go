@@ -42,7 +42,7 @@ func (in input) passages() (follows, context func(i int) bool) {
 		return func(i int) bool { return numbers[i].Number != 0 && numbers[i].Number == numbers[i-1].Number+1 },
 			func(i int) bool { return !numbers[i].Match }
 	}
-	if in.opts.Around { // without numbers, only what separates passages tells them apart
+	if in.around { // without numbers, only what separates passages tells them apart
 		return func(i int) bool {
 				return in.Doc.Lines[i] != doc.GroupSeparator && in.Doc.Lines[i-1] != doc.GroupSeparator
 			},

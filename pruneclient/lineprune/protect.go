@@ -12,7 +12,7 @@ func (in input) protected() []cause {
 			keep[i] = guarded
 		}
 	}
-	for _, part := range in.opts.Parts {
+	for _, part := range in.parts {
 		for i := part[0]; i < part[1] && !in.budgeted(); i++ {
 			keep[i] = asked
 		}

@@ -36,7 +36,7 @@ func (in input) decideRanges(ranking learned.Ranking) (keep []cause, warnings []
 		return in.ranges(ranking), in.doubt()
 	case in.Doc.Total < doc.ShortText:
 		whole = TooShort
-	case in.opts.Whole != "":
+	case in.whole != "":
 		whole = AskedWhole
 	case in.doubts(ranking):
 		whole = LowConfidence

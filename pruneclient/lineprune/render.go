@@ -24,9 +24,10 @@ type RenderOptions struct {
 	Numbers bool               // writes "N│ " before every kept line, never before a marker
 }
 
-// renderBlocks writes text without the blocks, byte for byte, with markers in their place. Without blocks and
-// numbers it returns text itself.
-func renderBlocks(text string, blocks []Block, opts RenderOptions) string {
+// Render writes the kept lines of text byte for byte and a marker in place of each omitted range. When
+// every line was kept and lines are not numbered, it returns text itself.
+func Render(text string, res Result, opts RenderOptions) string {
+	blocks := res.Blocks
 	if len(blocks) == 0 && !opts.Numbers {
 		return text
 	}
@@ -156,12 +157,6 @@ func (b Block) lineRange(first int) string {
 
 // manyLines is the smallest line number that takes more than one token.
 const manyLines = 1000
-
-// isGap reports whether a line is a marker that Gap wrote.
-func isGap(text string) bool {
-	_, _, ok := GapRange(text)
-	return ok
-}
 
 // GapRange returns the lines that a marker of Gap stands for. ok is false for any other line.
 func GapRange(text string) (from, to int, ok bool) {

@@ -74,16 +74,7 @@ func Lines(text string) []string {
 	if text == "" {
 		return nil
 	}
-	text = strings.TrimSuffix(text, "\n")
-	lines := make([]string, 0, strings.Count(text, "\n")+1)
-	for {
-		line, rest, more := strings.Cut(text, "\n")
-		lines = append(lines, line)
-		if !more {
-			return lines
-		}
-		text = rest
-	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // indentOf returns the columns of leading white space, a tab being 4, or -1 for a blank line.

@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -157,7 +158,7 @@ func undouble(w []byte) []byte {
 func EachRuneWord(line string, word func(string)) {
 	var run []rune
 	flush := func() {
-		if len(run) > 0 && hasHigh(run) {
+		if slices.ContainsFunc(run, func(r rune) bool { return r >= utf8.RuneSelf }) {
 			emitRun(run, word)
 		}
 		run = run[:0]
@@ -170,15 +171,6 @@ func EachRuneWord(line string, word func(string)) {
 		flush()
 	}
 	flush()
-}
-
-func hasHigh(run []rune) bool {
-	for _, r := range run {
-		if r >= utf8.RuneSelf {
-			return true
-		}
-	}
-	return false
 }
 
 func emitRun(run []rune, word func(string)) {

@@ -41,7 +41,7 @@ func newMentions(in *Input) *mentions {
 		}
 		age := int32(i + 1)
 		if e.File != "" {
-			m.file(path.Base(e.File), age)
+			named(m.files, path.Base(e.File), age)
 		}
 		text := e.Text
 		if len(text) > maxEventText {
@@ -59,9 +59,10 @@ func newMentions(in *Input) *mentions {
 	return m
 }
 
-func (m *mentions) file(name string, age int32) {
-	if old, ok := m.files[name]; !ok || old > age {
-		m.files[name] = age
+// named records when something was named, by its latest time.
+func named[K comparable](ages map[K]int32, what K, age int32) {
+	if old, ok := ages[what]; !ok || old > age {
+		ages[what] = age
 	}
 }
 
@@ -107,33 +108,20 @@ func (m *mentions) word(word, rest, base string, about bool, age int32) {
 	switch {
 	case dot > 0 && dot < len(word)-1 && class[word[dot+1]] == lower && len(word) < 200:
 		name := path.Base(word)
-		m.file(name, age)
+		named(m.files, name, age)
 		if n := numberAfter(rest, `:`, `", line `, `(`, `#L`); n > 0 {
-			m.place(name, n, age, name == base)
+			named(m.places, placeKey(name, n), age)
+			if name == base {
+				named(m.numbers, n, age)
+			}
 		}
 	case about && (word == "line" || word == "lines" || word == "Line" || word == "Lines" || word == "L"):
 		if n := numberAfter(rest, " ", " ~"); n > 0 {
-			m.number(n, age)
+			named(m.numbers, n, age)
 			if to := numberAfter(strings.TrimLeft(rest, " ~0123456789"), "-", "–", " to ", " and ", "–"); to > n && to < n+400 {
-				m.number(to, age)
+				named(m.numbers, to, age)
 			}
 		}
-	}
-}
-
-func (m *mentions) place(name string, n int, age int32, here bool) {
-	key := placeKey(name, n)
-	if old, ok := m.places[key]; !ok || old > age {
-		m.places[key] = age
-	}
-	if here {
-		m.number(n, age)
-	}
-}
-
-func (m *mentions) number(n int, age int32) {
-	if old, ok := m.numbers[n]; !ok || old > age {
-		m.numbers[n] = age
 	}
 }
 

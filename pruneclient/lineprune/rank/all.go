@@ -17,21 +17,16 @@ func AsksForAll(call session.Origin, question string) bool {
 	if !call.Asked && (call.Said != "" || call.Prompt != "") {
 		spoken = call.About() + "\n" + call.Said
 	}
-	for _, sentence := range session.Sentences(spoken) {
-		if wantsAll(sentence) {
-			return true
-		}
+	if slices.ContainsFunc(session.Sentences(spoken), wantsAll) {
+		return true
 	}
 	if call.Asked || call.Prompt == "" {
 		return false
 	}
 	subjects, least := subjectsOf(call)
-	for _, sentence := range session.Sentences(call.Prompt) {
-		if wantsAll(sentence) && naming(sentence, subjects) >= least {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(session.Sentences(call.Prompt), func(sentence string) bool {
+		return wantsAll(sentence) && naming(sentence, subjects) >= least
+	})
 }
 
 // AsksForReview reports whether a diff is read for what is in it, rather than to see what there is: the words before the call

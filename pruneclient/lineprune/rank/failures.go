@@ -119,7 +119,7 @@ func (t *Text) has(stem string) bool {
 // lines.
 func (t *Text) isTold(r *Relevance, words []string, last int) bool {
 	for i, signal := range r.Signal {
-		if (signal > 0 || i+last >= len(t.Doc.Lines)) && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(t.Doc.Lines[i], w) }) {
+		if (signal > 0 || i+last >= len(t.Doc.Lines)) && hasPhrase(t.Doc.Lines[i], words) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -60,21 +61,13 @@ func normal(question string) string {
 }
 
 func hasPhrase(text string, phrases []string) bool {
-	for _, p := range phrases {
-		if strings.Contains(text, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 }
 
 // namesNothing reports whether a question names no particular subject: "an overview of this file" does not,
 // "an overview of the retry logic" does.
 func namesNothing(q *Question) bool {
-	for _, g := range q.Groups {
-		if g.Bits > 0 && g.Weight >= 1 && !subjects()[doc.StemOf(g.Name)] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.Groups, func(g group) bool {
+		return g.Bits > 0 && g.Weight >= 1 && !subjects()[doc.StemOf(g.Name)]
+	})
 }

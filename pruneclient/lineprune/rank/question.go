@@ -88,11 +88,11 @@ func parse(text string, typed bool) *Question {
 	q.addPrefixes()
 	q.addSynonyms()
 	lowered := strings.ToLower(text)
-	q.Failure = asksFor(lowered, failureWords())
+	q.Failure = hasPhrase(lowered, failureWords())
 	q.Warning = strings.Contains(lowered, "warn")
-	q.Tests = asksFor(" "+lowered, testWords())
+	q.Tests = hasPhrase(" "+lowered, testWords())
 	q.Lists = allItemsPattern().MatchString(lowered)
-	q.Prose = asksFor(lowered, docWords())
+	q.Prose = hasPhrase(lowered, docWords())
 	return q
 }
 
@@ -110,15 +110,6 @@ var (
 var allItemsPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(` + strings.ReplaceAll(strings.Join(doc.ListWords("english", "all"), "|"), "-", " ") + `)\b`)
 })
-
-func asksFor(lowered string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(lowered, w) {
-			return true
-		}
-	}
-	return false
-}
 
 // addToken parses one white-space separated piece of the question.
 func (q *Question) addToken(tok string) {

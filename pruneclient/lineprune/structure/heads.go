@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
@@ -155,10 +156,8 @@ func (f *headFinder) closeParagraph() {
 
 // rank returns the position of a form of titles. A form that occurs first is above one that occurs first below it.
 func (f *headFinder) rank(style string) int {
-	for at, known := range f.styles {
-		if known == style {
-			return at
-		}
+	if at := slices.Index(f.styles, style); at >= 0 {
+		return at
 	}
 	f.styles = append(f.styles, style)
 	return len(f.styles) - 1
@@ -221,13 +220,10 @@ func branched(line string) bool {
 		return false
 	}
 	start := line[:min(len(line), longestHead)]
-	for _, mark := range []string{"── ", "|-- ", "`-- ", "+- ", `\- `, "+-- "} {
-		if strings.Contains(start, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(branches, func(mark string) bool { return strings.Contains(start, mark) })
 }
+
+var branches = []string{"── ", "|-- ", "`-- ", "+- ", `\- `, "+-- "}
 
 // begins reports whether a line that is not blank follows a blank line or a rule, or is the first.
 func begins(d *doc.Document, i int) bool {

@@ -5,48 +5,22 @@ import "github.com/mcp-pruner/mcp-pruner/tools/jsonspan"
 // Span is a range of bytes, End excluded.
 type Span struct{ Start, End int }
 
-// jsonList is a list of records in a text.
-type jsonList struct {
-	Span           // the array or object that holds them, brackets included
-	Keyed   bool   // the records are members of an object; each begins with its key
-	Records []Span // in order, without the commas between them
-}
-
-// Records returns the records of the JSON in a text: those of all of its lists, in order. It returns nil if the
-// text has no list.
-func Records(text string) []Span {
-	var all []Span
-	for _, l := range jsonLists(text) {
-		all = append(all, l.Records...)
-	}
-	return all
-}
-
-// jsonLists returns the outermost lists of the JSON in a text, in order. A list is an array of at least two
-// elements that are all objects or arrays, or an object of at least three members that are all objects, such
-// as the services of a compose file. If there is none, arrays of at least two other values count. What is
-// nested in a record belongs to the record.
-func jsonLists(text string) []jsonList {
+// Records returns the records of the JSON in a text, in order, without the commas between them; a member of an object
+// begins with its key. It returns nil if the text has no list.
+func Records(text string) (records []Span) {
 	values := jsonspan.Find([]byte(text))
-	var out []jsonList
-	last := int32(-1) // the container of the last list
 	for i, isRecord := range areRecords(values) {
-		if !isRecord {
-			continue
+		if isRecord {
+			records = append(records, Span{int(values[i].Member), int(values[i].End)})
 		}
-		v := values[i]
-		if v.Parent != last {
-			list := values[v.Parent]
-			out, last = append(out, jsonList{Span: Span{int(list.Start), int(list.End)}, Keyed: list.Kind == jsonspan.Object}), v.Parent
-		}
-		l := &out[len(out)-1]
-		l.Records = append(l.Records, Span{int(v.Member), int(v.End)})
 	}
-	return out
+	return records
 }
 
-// areRecords reports for every value of a text whether it is a record, that is, in a list in the sense of
-// [jsonLists].
+// areRecords reports for every value of a text whether it is a record, that is, in one of the outermost lists. A list is
+// an array of at least two elements that are all objects or arrays, or an object of at least three members that are all
+// objects, such as the services of a compose file. If there is none, arrays of at least two other values count. What is
+// nested in a record belongs to the record.
 func areRecords(values []jsonspan.Value) []bool {
 	contents := contentsOf(values)
 	record, found := recordsIn(values, contents, content.isList)

@@ -84,10 +84,8 @@ func entryKind(line, next string) int {
 
 // startsEntry returns kind if line starts with one of the prefixes, else plainEntry.
 func startsEntry(line string, kind int, prefixes ...string) int {
-	for _, p := range prefixes {
-		if strings.HasPrefix(line, p) {
-			return kind
-		}
+	if beginsWith(line, prefixes) {
+		return kind
 	}
 	return plainEntry
 }

@@ -12,12 +12,10 @@ func LogShape(text string) bool {
 	if timestamped(text) || FrontEnd(text) > 0 || harmless(text) && !strings.HasPrefix(text, "=== ") || Verdict(text) || FailingTest(text) || Warns(text) || diagnostic(text) || titledRule(text) {
 		return true
 	}
-	for _, p := range []string{"=== RUN", "=== CONT", "--- FAIL", "FAIL", "Traceback (", "npm ", "make", "gcc ", "cc ", "not ok ", "goroutine ",
+	if beginsWith(text, []string{"=== RUN", "=== CONT", "--- FAIL", "FAIL", "Traceback (", "npm ", "make", "gcc ", "cc ", "not ok ", "goroutine ",
 		"[INFO]", "[ERROR]", "[WARN", "[DEBUG]", "INFO ", "WARN ", "ERROR ", "DEBUG ", "at ", "File \"", "Compiling ", "Downloading ", "error[", "error:", "warning:", "> Task :",
-		"TASK [", "PLAY [", "ok: [", "changed: [", "fatal: ["} {
-		if strings.HasPrefix(text, p) {
-			return true
-		}
+		"TASK [", "PLAY [", "ok: [", "changed: [", "fatal: ["}) {
+		return true
 	}
 	return strings.Contains(text, ") = ") && !strings.HasSuffix(text, "{") && !strings.HasSuffix(text, ";") || // a system call in the output of strace
 		strings.HasPrefix(text, "commit ") && len(text) >= 47 ||

@@ -120,17 +120,9 @@ func (p *Part) stay(line int) {
 	}
 }
 
-var identifying = sync.OnceValue(func() map[string]bool { return wordSet(doc.ListWords("data", "identifying")) })
+var identifying = sync.OnceValue(func() map[string]bool { return doc.ListSet("data", "identifying") })
 
 var identifyingEnds = sync.OnceValue(func() []string { return doc.ListWords("data", "identifying-ends") })
-
-func wordSet(list []string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range list {
-		set[w] = true
-	}
-	return set
-}
 
 // identifies reports whether a field of this name tells a record from the others.
 func identifies(name string) bool {

@@ -20,6 +20,7 @@ func TestRecords(t *testing.T) {
 		"wrapped once more":  {`[{"items":[{"id":1},{"id":2}]}]`, []string{`{"id":1}`, `{"id":2}`}},
 		"two lists":          {`{"nodes":[[1],[2]],"tags":["x","y"],"edges":[{"f":1},{"f":2}]}`, []string{`[1]`, `[2]`, `{"f":1}`, `{"f":2}`}},
 		"members":            {`{"a":{"x":1},"b" : {"x":2},"c":{}}`, []string{`"a":{"x":1}`, `"b" : {"x":2}`, `"c":{}`}},
+		"both kinds of list": {`x {"items": [{"id":1},{"id":2}], "by": {"a":{},"b":{},"c":{}}}`, []string{`{"id":1}`, `{"id":2}`, `"a":{}`, `"b":{}`, `"c":{}`}},
 		"one member is most": {`{"a":{},"b":{},"c":{"items":[{"id":1},{"id":2}]}}`, []string{`{"id":1}`, `{"id":2}`}},
 		"strings":            {`{"files":["a.go","b.go"]}`, []string{`"a.go"`, `"b.go"`}},
 		"sentence":           {`Found 2 [of 9] issues: [{"id":1},{"id":2}]. More: page 2 {or so}`, []string{`{"id":1}`, `{"id":2}`}},
@@ -38,15 +39,6 @@ func TestRecords(t *testing.T) {
 			assert.Equal(t, c.want, got)
 		})
 	}
-}
-
-func TestListsSayWhereTheyAre(t *testing.T) {
-	text := `x {"items": [{"id":1},{"id":2}], "by": {"a":{},"b":{},"c":{}}}`
-	lists := jsonLists(text)
-	require.Len(t, lists, 2)
-	assert.Equal(t, `[{"id":1},{"id":2}]`, text[lists[0].Start:lists[0].End])
-	assert.Equal(t, `{"a":{},"b":{},"c":{}}`, text[lists[1].Start:lists[1].End])
-	assert.Equal(t, []bool{false, true}, []bool{lists[0].Keyed, lists[1].Keyed})
 }
 
 // random returns a random JSON value.
@@ -70,31 +62,24 @@ func random(r *rand.Rand, depth int) any {
 	return []any{nil, true, 1.5e300, -7}[r.Intn(4)]
 }
 
-// Every record is valid JSON, lies within its list and after the record before it.
+// Every record is valid JSON, with its key a member of an object, and lies after the record before it.
 func TestRecordsAreJSON(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
-	lists := 0
+	records := 0
 	for range 2000 {
 		raw, err := json.MarshalIndent(random(r, 5), "", strings.Repeat(" ", r.Intn(3)))
 		require.NoError(t, err)
 		text := []string{"", "issues [2]: ", "data: "}[r.Intn(3)] + string(raw) + []string{"", "\n", " and } more"}[r.Intn(3)]
-		for _, l := range jsonLists(text) {
-			lists++
-			require.True(t, json.Valid([]byte(text[l.Start:l.End])))
-			at := l.Start + 1
-			for _, rec := range l.Records {
-				require.LessOrEqual(t, at, rec.Start)
-				at = rec.End
-				part := text[rec.Start:rec.End]
-				if l.Keyed {
-					part = "{" + part + "}"
-				}
-				require.True(t, json.Valid([]byte(part)), part)
-			}
-			require.Less(t, at, l.End)
+		at := 0
+		for _, rec := range Records(text) {
+			records++
+			require.LessOrEqual(t, at, rec.Start)
+			at = rec.End
+			part := text[rec.Start:rec.End]
+			require.True(t, json.Valid([]byte(part)) || json.Valid([]byte("{"+part+"}")), part)
 		}
 	}
-	require.Greater(t, lists, 100)
+	require.Greater(t, records, 200)
 }
 
 func FuzzRecords(f *testing.F) {

@@ -2,6 +2,7 @@ package structure
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -41,18 +42,12 @@ var perhapsFailing = sync.OnceValue(func() []string { return doc.ListParts("logs
 
 // on reports whether a line has one of the verdicts. t is the line without its indentation.
 func (v *verdicts) on(t string) bool {
-	for _, start := range v.starts[t[0]] {
-		if strings.HasPrefix(t, start) {
-			return true
-		}
+	if beginsWith(t, v.starts[t[0]]) {
+		return true
 	}
 	bare, timed := untimed(t)
-	for _, end := range v.ends {
-		if strings.HasSuffix(bare, end) {
-			return true
-		}
-	}
-	return timed && beginsWith(t, v.timed)
+	return timed && beginsWith(t, v.timed) ||
+		slices.ContainsFunc(v.ends, func(end string) bool { return strings.HasSuffix(bare, end) })
 }
 
 // untimed cuts the time, percentage or number off a verdict's end: "(0.00s)", "[ 42%]", " - 1)", "0.01 sec".
@@ -143,10 +138,5 @@ func titledRule(text string) bool {
 
 // Verdict reports whether a line says that something failed without saying what.
 func Verdict(line string) bool {
-	for _, v := range []string{"FAIL\t", "FAILED (", "make: ***", "make[", "error: could not compile", "warning: build failed", "error: aborting due"} {
-		if strings.HasPrefix(line, v) {
-			return true
-		}
-	}
-	return false
+	return beginsWith(line, []string{"FAIL\t", "FAILED (", "make: ***", "make[", "error: could not compile", "warning: build failed", "error: aborting due"})
 }

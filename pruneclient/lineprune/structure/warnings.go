@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
@@ -10,10 +11,8 @@ import (
 // levels of services' logs are none: a service that warns of a refused connection has a failure.
 func Warns(line string) bool {
 	t := line[doc.FirstVisible(line):]
-	for _, start := range []string{"npm warn", "npm WARN", "warning ", "##[warning]", "::warning"} {
-		if strings.HasPrefix(t, start) {
-			return true
-		}
+	if beginsWith(t, []string{"npm warn", "npm WARN", "warning ", "##[warning]", "::warning"}) {
+		return true
 	}
 	if strings.HasPrefix(t, "[WARNING] ") {
 		return strings.Contains(t, ".java:[") || strings.Contains(t, ".kt:")
@@ -62,10 +61,5 @@ func excerpt(line string) bool {
 }
 
 func beginsWith(t string, starts []string) bool {
-	for _, start := range starts {
-		if strings.HasPrefix(t, start) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(t, start) })
 }
