@@ -54,7 +54,6 @@ func newBash(b *base) Tool {
 	return b.tool(Tool{Name: "bash", Description: bashDescription, Destructive: true}, listed, bashLimits, checkBash)
 }
 
-// bashCall is a checked call of bash.
 type bashCall struct {
 	base    *base
 	command string

@@ -67,7 +67,6 @@ func (o *bashOutput) Unstored() Output {
 	return o.written
 }
 
-// WithOriginal records the id under which the whole output is stored.
 func (o *bashOutput) WithOriginal(id string) Output {
 	p := *o
 	p.storedAs = id
@@ -78,7 +77,6 @@ func (o *bashOutput) WithOriginal(id string) Output {
 // output.
 func (o *bashOutput) Rest() string { return o.rest }
 
-// WithRest records the id under which the rest is stored.
 func (o *bashOutput) WithRest(id string) Output {
 	p := *o
 	p.restAs = id
@@ -92,7 +90,6 @@ const (
 	headShare   = 40
 )
 
-// Shown returns the fraction of the output that Cut would keep.
 func (o *bashOutput) Shown(limit Limit) float64 {
 	if o.explicit {
 		return 1
@@ -173,7 +170,6 @@ func (g gap) mark() string {
 	return fmt.Sprintf("... the rest of line %d, %d-%d", g.first, g.first+1, g.last)
 }
 
-// lines names the lines of the gap.
 func (g gap) lines(stream string) string {
 	switch {
 	case !g.torn:
@@ -241,7 +237,6 @@ func (o *bashOutput) Text() string {
 	return joinStreams(o.Stdout, o.Stderr)
 }
 
-// Notice returns the facts that a client would miss if it showed only the text.
 func (o *bashOutput) Notice() string {
 	var said []string
 	if o.ExitCode != 0 {

@@ -92,7 +92,6 @@ func (a *arguments) done() []Issue {
 	return slices.Compact(a.issues)
 }
 
-// has reports whether an argument was given.
 func (a *arguments) has(name string) bool {
 	_, ok := a.values[name]
 	return ok

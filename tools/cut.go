@@ -40,25 +40,18 @@ type Rester interface {
 	WithRest(id string) Output
 }
 
-// measured is the unused part of a limit.
-type measured struct {
-	left Limit
-}
-
-func (l Limit) measure() *measured { return &measured{left: l} }
-
 // take uses up a line with its line end, if there is room for it.
-func (m *measured) take(line string) bool {
+func (l *Limit) take(line string) bool {
 	tokens := 0
-	if m.left.Tokens != 0 {
+	if l.Tokens != 0 {
 		tokens = lineTokens(line)
 	}
-	if exceeds(m.left.Lines, 1) || exceeds(m.left.Bytes, len(line)) || exceeds(m.left.Tokens, tokens) {
+	if exceeds(l.Lines, 1) || exceeds(l.Bytes, len(line)) || exceeds(l.Tokens, tokens) {
 		return false
 	}
-	use(&m.left.Lines, 1)
-	use(&m.left.Bytes, len(line))
-	use(&m.left.Tokens, tokens)
+	use(&l.Lines, 1)
+	use(&l.Bytes, len(line))
+	use(&l.Tokens, tokens)
 	return true
 }
 
@@ -121,9 +114,9 @@ func (l Limit) fraction(text string) float64 {
 // head returns how many bytes of a text's beginning fit: whole lines, unless the first line
 // does not fit.
 func (l Limit) head(text string) int {
-	m, at := l.measure(), 0
+	left, at := l, 0
 	for line := range strings.Lines(text) {
-		if !m.take(line) {
+		if !left.take(line) {
 			break
 		}
 		at += len(line)
@@ -136,10 +129,10 @@ func (l Limit) head(text string) int {
 
 // tail returns the offset at which the last lines that fit begin.
 func (l Limit) tail(text string) int {
-	m, at := l.measure(), len(text)
+	left, at := l, len(text)
 	for at > 0 {
 		from := strings.LastIndexByte(text[:at-1], '\n') + 1
-		if !m.take(text[from:at]) {
+		if !left.take(text[from:at]) {
 			break
 		}
 		at = from

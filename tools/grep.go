@@ -57,7 +57,6 @@ func newGrep(b *base) Tool {
 	return b.tool(Tool{Name: "grep", Description: grepDescription, ReadOnly: true}, grepSchema, grepLimits, checkGrep)
 }
 
-// grepCall is a checked call of grep.
 type grepCall struct {
 	base    *base
 	search  grep.Search

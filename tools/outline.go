@@ -3,13 +3,13 @@ package tools
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
-// Limits of an outline.
 const (
 	outlineLines = 40
 	outlineWidth = 100 // bytes of a line
@@ -53,7 +53,8 @@ func outline(text string, first int) []string {
 		n++
 	}
 	for indent := 8; indent > 0 && len(found) > outlineLines; indent-- {
-		if fewer := upTo(found, indent-1); len(fewer) > 0 {
+		fewer := slices.DeleteFunc(slices.Clone(found), func(m mark) bool { return m.indent >= indent })
+		if len(fewer) > 0 {
 			found = fewer
 		}
 	}
@@ -69,17 +70,7 @@ func outline(text string, first int) []string {
 	return lines
 }
 
-// mark is a landmark.
 type mark struct {
 	line, indent int
 	text         string
-}
-
-func upTo(all []mark, indent int) (some []mark) {
-	for _, m := range all {
-		if m.indent <= indent {
-			some = append(some, m)
-		}
-	}
-	return some
 }

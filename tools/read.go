@@ -48,7 +48,6 @@ func newRead(b *base) Tool {
 	return b.tool(Tool{Name: "read", Description: readDescription, ReadOnly: true}, readSchema, readLimits, checkRead)
 }
 
-// readCall is a checked call of read.
 type readCall struct {
 	base  *base
 	given string // file_path as the client wrote it

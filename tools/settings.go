@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"os"
@@ -12,7 +13,6 @@ import (
 
 // Limits shared by several arguments.
 const (
-	minTimeoutMS   = 100
 	maxTimeoutMS   = 300_000
 	maxOutputBytes = 10 << 20 // also the cap of a call that names none
 	defaultTimeout = 30_000
@@ -63,12 +63,8 @@ func newBase(s Settings) (*base, error) {
 	if s.LookPath == nil {
 		s.LookPath = lookPath
 	}
-	if s.BashTimeout == 0 {
-		s.BashTimeout = defaultTimeout
-	}
-	if s.BashMaxTimeout == 0 {
-		s.BashMaxTimeout = maxTimeoutMS
-	}
+	s.BashTimeout = cmp.Or(s.BashTimeout, defaultTimeout)
+	s.BashMaxTimeout = cmp.Or(s.BashMaxTimeout, maxTimeoutMS)
 	if s.Now == nil {
 		s.Now = time.Now
 	}
@@ -79,7 +75,6 @@ func newBase(s Settings) (*base, error) {
 	return &base{Settings: s, root: root, sizeless: make(chan struct{}, mostSizeless)}, nil
 }
 
-// offers reports whether a tool is offered.
 func (b *base) offers(tool string) bool { return len(b.Narrow) == 0 || slices.Contains(b.Narrow, tool) }
 
 // alias returns a second name of an argument, if aliases are enabled.

@@ -36,7 +36,6 @@ func NewRoot(dir string) (*Root, error) {
 	return &Root{given, real}, nil
 }
 
-// Given returns the absolute path as it was given.
 func (r *Root) Given() string { return r.given }
 
 // Real returns the path with symbolic links resolved.

@@ -52,8 +52,9 @@ func (s *Sink) add(p []byte) {
 	if !utf8.Valid(p) {
 		// Bytes beyond the limit need no replacement, because a replacement never shortens the text.
 		p = CutRune(p, s.Limit-len(s.Text)+utf8.UTFMax)
-		s.Replaced += invalid(p)
-		p = appendValid(nil, p)
+		valid, replaced := validBytes(p)
+		s.Replaced += replaced
+		p = valid
 	}
 	room := s.Limit - len(s.Text)
 	if len(p) > room {
@@ -99,26 +100,17 @@ func Quoted(s string) string {
 	return string(CutRune([]byte(s[:QuotedBytes+1]), QuotedBytes)) + "…"
 }
 
-// appendValid appends p with one U+FFFD for each byte that is not UTF-8.
-func appendValid(to, p []byte) []byte {
-	for len(p) > 0 {
-		r, n := utf8.DecodeRune(p)
-		to = utf8.AppendRune(to, r)
-		p = p[n:]
-	}
-	return to
-}
-
-// invalid counts the bytes that are not UTF-8.
-func invalid(p []byte) (n int) {
+// validBytes returns p with one U+FFFD for each byte that is not UTF-8, and the number of these.
+func validBytes(p []byte) (valid []byte, replaced int) {
 	for len(p) > 0 {
 		r, size := utf8.DecodeRune(p)
 		if r == utf8.RuneError && size == 1 {
-			n++
+			replaced++
 		}
+		valid = utf8.AppendRune(valid, r)
 		p = p[size:]
 	}
-	return n
+	return valid, replaced
 }
 
 // ValidText returns p as a string with one U+FFFD for each byte that is not UTF-8.
@@ -126,7 +118,8 @@ func ValidText(p []byte) string {
 	if utf8.Valid(p) {
 		return string(p)
 	}
-	return string(appendValid(nil, p))
+	valid, _ := validBytes(p)
+	return string(valid)
 }
 
 // Sniffed is the number of bytes at the start of a file that decide whether it is text.

@@ -1,6 +1,7 @@
 package grep
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"os"
@@ -21,7 +22,6 @@ type hit struct {
 	at    int // byte offset of the line in the decoded file, -1 if unknown
 }
 
-// found holds the hits of one file.
 type found struct {
 	file  string // relative to the real root
 	shown string // the path in results, byte for byte
@@ -207,7 +207,7 @@ func (c *collector) addLines(f *found) {
 	count := f.count
 	lines, text := c.read(f)
 	if text < math.MaxInt {
-		count = countTo(f.hits, text)
+		count, _ = slices.BinarySearchFunc(f.hits, text+1, func(h hit, line int) int { return cmp.Compare(h.line, line) })
 	}
 	starts := make(map[int]int, len(f.hits))
 	for _, h := range f.hits {
@@ -251,15 +251,6 @@ func (c *collector) leaveOut(f *found, hits int) {
 	c.out.Total += hits
 	c.out.Truncated = true
 	c.out.Elsewhere = append(c.out.Elsewhere, Count{valid(f.shown), hits})
-}
-
-// countTo returns the number of hits in the first lines of a file.
-func countTo(hits []hit, lines int) int {
-	n := 0
-	for n < len(hits) && hits[n].line <= lines {
-		n++
-	}
-	return n
 }
 
 // match returns one line as a result. Columns count characters.

@@ -3,6 +3,7 @@ package grep
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -69,15 +70,7 @@ func (f *globFilter) wants(base, path string) bool {
 
 // unhides reports whether the glob names this hidden file or directory.
 func (f *globFilter) unhides(base, path string, dir bool) bool {
-	if f == nil {
-		return false
-	}
-	for _, r := range f.show {
-		if r.matches(base, path, dir) {
-			return true
-		}
-	}
-	return false
+	return f != nil && slices.ContainsFunc(f.show, func(r *ignoreRule) bool { return r.matches(base, path, dir) })
 }
 
 // ignoreFile returns an ignore file that leaves only the files the glob matches. In rg,

@@ -105,7 +105,6 @@ func lastMatch(rules []*ignoreRule, base, path string, dir bool) int {
 	return undecided
 }
 
-// ignoreRule is one line of an ignore file.
 type ignoreRule struct {
 	pattern string // doublestar pattern, relative to the file's directory
 	negated bool

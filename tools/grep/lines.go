@@ -51,7 +51,6 @@ func (l fileLine) decoded(start int) (fileLine, int) {
 	return l, start
 }
 
-// lineScanner reads a file line by line.
 type lineScanner struct {
 	r   *bufio.Reader
 	ctx context.Context

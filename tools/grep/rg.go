@@ -57,7 +57,6 @@ func (c *collector) split(paths []Path) (plain, mixed []Path) {
 	return plain, mixed
 }
 
-// rgRun is one search with rg.
 type rgRun struct {
 	engine    *Engine
 	path, dir string

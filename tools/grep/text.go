@@ -86,7 +86,6 @@ func (c *collector) scanner(file string) (s *lineScanner, done func(), err error
 	return s, func() { _ = f.Close() }, nil
 }
 
-// latin1 reports whether a file is Latin-1.
 func (c *collector) latin1(file string) bool {
 	f, _, err := files.OpenRegular(c.root, file)
 	if err != nil {

@@ -19,7 +19,6 @@ const (
 	scalarKind
 )
 
-// Value is one value of a text.
 type Value struct {
 	Member     int32 // byte offset of its name's opening quote; in an array, the same as Start
 	Start, End int32 // byte range, End excluded
@@ -81,7 +80,6 @@ type scanner struct {
 	member int32 // offset of the latest name
 }
 
-// inObject reports whether the innermost container is an object.
 func (s *scanner) inObject() bool { return s.open >= 0 && s.values[s.open].Kind == Object }
 
 // expected names the tokens that may come next.
@@ -105,7 +103,6 @@ func (s *scanner) whole() bool {
 	return s.scan() && s.ended()
 }
 
-// ended reports whether only space follows.
 func (s *scanner) ended() bool {
 	s.space()
 	return s.at == len(s.text)

@@ -1,6 +1,5 @@
 package process
 
-// entry is one process of the system.
 type entry struct{ PID, Parent, Group, Session int }
 
 // markVariable is set to a random value in the environment of a watched command. With it, processes are found that

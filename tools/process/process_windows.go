@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,7 +19,6 @@ func (f family) Signal(s syscall.Signal) {
 
 func (family) alive() bool { return false }
 
-// ExitCode returns the exit code of the process.
 func ExitCode(state *os.ProcessState) int { return state.ExitCode() }
 
 // readNow reads nothing. It is not needed where reading has no deadline, see settle.
@@ -28,3 +28,6 @@ func readNow(*os.File, []byte) int { return 0 }
 func IsUnusable(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
+
+// startWatcher is nil: on Windows, contain does what the watcher does elsewhere.
+var startWatcher func() (io.WriteCloser, error)

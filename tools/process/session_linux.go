@@ -17,12 +17,7 @@ var living = listed
 func listed() (all []entry) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
-		stat, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		// pid (name) state parent group session ...; the name may hold anything.
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		fields := fieldsOf(path)
 		if len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 			continue
 		}
@@ -36,4 +31,22 @@ func listed() (all []entry) {
 		all = append(all, entry{pid, parent, group, session})
 	}
 	return all
+}
+
+// fieldsOf returns the fields of a process's stat after its name: state parent group session ..., or none if there is no such
+// process. The name, which is in parentheses, may hold anything.
+func fieldsOf(path string) [][]byte {
+	stat, _ := os.ReadFile(path)
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+}
+
+// Started returns the time at which a process started, in a form that is equal only for the same process. ok is false if
+// there is no such process or the time cannot be known.
+func Started(pid int) (start string, ok bool) {
+	const ticks = 22 - 3 // since boot: field 22 of all
+	fields := fieldsOf("/proc/" + strconv.Itoa(pid) + "/stat")
+	if len(fields) <= ticks {
+		return "", false
+	}
+	return string(fields[ticks]), true
 }

@@ -51,7 +51,6 @@ func estimate(text string, windows int) int {
 
 func clamp(weight, bytes int) int { return min(max(weight>>weightBits, bytes/16, 1), bytes) }
 
-// weighAll returns the weight of a whole text.
 func weighAll(text string) int {
 	n := len(text) / lanes
 	var in [lanes]stretch

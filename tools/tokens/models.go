@@ -167,7 +167,6 @@ func words(name string) []string {
 // At returns the prices of a request with so many tokens.
 func (m Model) At(prompt int) Prices { return banded(m.Prices, m.Bands, prompt) }
 
-// banded returns prices in the band of a prompt.
 func banded(p Prices, bands []Band, prompt int) Prices {
 	for _, b := range bands {
 		if prompt > b.Above {
