@@ -91,7 +91,6 @@ func (in input) records() []span {
 	return atoms
 }
 
-// recordOf returns the record that contains line i, or -1.
 func recordOf(data *structure.Data, i int) int32 {
 	part := data.Of[i]
 	for part >= 0 && !data.Parts[part].Record {

@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
 )
 
-// Limits of findSpokenPath.
 const (
 	pathShare  = 0.75 // fraction of the question's bits that must occur on the path
 	pathsKept  = 16   // if more lines than this match, the question is broader than one path

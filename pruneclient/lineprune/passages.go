@@ -20,12 +20,7 @@ func (s *selection) keepPassages() {
 		if end-start > doc.PassageLines || !around {
 			continue
 		}
-		for i := start; i < end; i++ {
-			if s.keep[i] != dropped {
-				keepRange(s.keep, start, end)
-				break
-			}
-		}
+		s.keepWhole(start, end)
 	}
 }
 

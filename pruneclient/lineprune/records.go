@@ -42,12 +42,7 @@ func (s *selection) keepListed() {
 		if !heads[start] || s.Doc.TokensOf(start, end) > doc.WholeRecord {
 			continue
 		}
-		for i := start; i < end; i++ {
-			if s.keep[i] != dropped {
-				keepRange(s.keep, start, end)
-				break
-			}
-		}
+		s.keepWhole(start, end)
 	}
 }
 
@@ -93,7 +88,6 @@ const (
 	someAlike = 0.3
 )
 
-// shapes counts lines by their shape.
 type shapes struct {
 	lines    int
 	count    map[string]int

@@ -214,7 +214,6 @@ type Block struct {
 // Place is the form that a marker must have so that the text around it keeps its own.
 type Place uint8
 
-// The places.
 const (
 	Free    Place = iota
 	Element       // an element of a JSON array

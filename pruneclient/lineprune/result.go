@@ -1,7 +1,6 @@
 package lineprune
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
@@ -43,13 +42,6 @@ func leavesNothing(d *doc.Document, keep []cause) bool {
 
 // set fills Kept and Blocks.
 func (res *Result) set(t *rank.Text, keep []cause) {
-	kept := 0
-	for _, c := range keep {
-		if c != dropped {
-			kept++
-		}
-	}
-	res.Kept = slices.Grow(res.Kept, kept)
 	for i := 0; i < len(keep); i++ {
 		if keep[i] != dropped {
 			res.Kept = append(res.Kept, i+1)

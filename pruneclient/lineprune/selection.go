@@ -1,6 +1,8 @@
 package lineprune
 
 import (
+	"slices"
+
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
@@ -90,6 +92,13 @@ func (s *selection) one(i int, why cause) {
 	s.kept++
 }
 
+// keepWhole keeps the lines start..end-1 if one of them is kept.
+func (s *selection) keepWhole(start, end int) {
+	if slices.ContainsFunc(s.keep[start:end], func(c cause) bool { return c != dropped }) {
+		keepRange(s.keep, start, end)
+	}
+}
+
 // surround keeps the definitions and headings that enclose kept lines, then the imports, up to a small part of the text.
 func (s *selection) surround() {
 	s.allowance = s.used + int(doc.ExtraShare*float64(s.Doc.Total))
@@ -112,7 +121,6 @@ func (s *selection) enclose() {
 	}
 }
 
-// imports keeps the imports of code.
 func (s *selection) imports() {
 	if s.Kind != doc.Code {
 		return

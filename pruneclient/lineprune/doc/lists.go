@@ -62,7 +62,6 @@ func ListLines(file, section string) []string {
 	return lines
 }
 
-// ListWords returns the words of one section of a file.
 func ListWords(file, section string) []string {
 	return strings.Fields(strings.Join(ListLines(file, section), " "))
 }
@@ -94,18 +93,6 @@ func ListNumber(line string) (weight float64, rest string) {
 	return weight, rest
 }
 
-// ListWeights maps the words of several sections to their sections' weights.
-func ListWeights(file string, sections map[string]float64) map[string]float64 {
-	out := map[string]float64{}
-	for section, weight := range sections {
-		for _, w := range ListWords(file, section) {
-			out[w] = max(out[w], weight) // independent of the map's order
-		}
-	}
-	return out
-}
-
-// ListSet returns the words of one section of a file as a set.
 func ListSet(file, section string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range ListWords(file, section) {

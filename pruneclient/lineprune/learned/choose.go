@@ -75,7 +75,7 @@ func (p *Plan) At(price int64, keep []bool) {
 // Within keeps the best ranges whose tokens, without markers, are at most budget, and spends the rest of
 // the budget on single lines next to them.
 func (p *Plan) Within(budget int) []bool {
-	keep := p.search(func(keep []bool) bool { return p.tokensOf(keep) <= budget })
+	keep := p.search(budget)
 	p.fill(keep, budget-p.tokensOf(keep))
 	return keep
 }
@@ -83,15 +83,15 @@ func (p *Plan) Within(budget int) []bool {
 // rounds is the number of steps of the binary search for a price.
 const rounds = 22
 
-// search returns the choice at the lowest price that fits.
-func (p *Plan) search(fits func([]bool) bool) []bool {
+// search returns the choice at the lowest price that fits into a budget.
+func (p *Plan) search(budget int) []bool {
 	keep, best := make([]bool, len(p.gain)), make([]bool, len(p.gain))
 	low, high := int64(0), p.highest()
 	p.At(high, best)
 	for range rounds {
 		mid := (low + high) / 2
 		p.At(mid, keep)
-		if fits(keep) {
+		if p.tokensOf(keep) <= budget {
 			high = mid
 			copy(best, keep)
 		} else {

@@ -299,7 +299,6 @@ func (t *table) request(in *Input) {
 	}
 }
 
-// The origins of a text.
 const (
 	unknownTool int32 = iota
 	readTool

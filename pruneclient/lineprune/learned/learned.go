@@ -27,7 +27,6 @@ type Input struct {
 // Kind is the kind of the text as the rules detected it.
 type Kind int32
 
-// The kinds.
 const (
 	Code Kind = iota
 	Logs

@@ -43,10 +43,7 @@ func newMentions(in *Input) *mentions {
 		if e.File != "" {
 			named(m.files, path.Base(e.File), age)
 		}
-		text := e.Text
-		if len(text) > maxEventText {
-			text = text[:maxEventText]
-		}
+		text := e.Text[:min(len(e.Text), maxEventText)]
 		switch e.Kind {
 		case session.Say:
 			m.text(text, base, age, inWords)

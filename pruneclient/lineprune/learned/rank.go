@@ -132,7 +132,6 @@ func (r Ranking) Why(i int) string {
 	return fmt.Sprintf("%s (+%s), %s (+%s)", parts[0].name, inBits(parts[0].bits), parts[1].name, inBits(parts[1].bits))
 }
 
-// Bits converts a score to bits.
 func Bits(score int32) float64 { return float64(score) / OneBit }
 
 // inBits formats 1024ths of a bit with one decimal.
@@ -174,7 +173,6 @@ var groups = []group{
 	{"its file among the matches", func(f int) bool { return f >= fPathHits && f <= fNewPath }},
 }
 
-// ofSource returns a predicate for the features of a source.
 func ofSource(s source) func(int) bool {
 	return func(f int) bool {
 		first := int(s) * perSource

@@ -16,7 +16,6 @@ type shape struct {
 	copies  int32  // number of lines that differ from it at most in digits
 }
 
-// The kinds of statements.
 const (
 	plain int32 = iota
 	blank
@@ -41,9 +40,7 @@ func shapesOf(in *Input) []shape {
 	first := max(in.FirstLine, 1)
 	block, above := int32(-1), blank
 	for i, line := range in.Lines {
-		if len(line) > maxShown {
-			line = line[:maxShown]
-		}
+		line = line[:min(len(line), maxShown)]
 		s := &shapes[i]
 		s.content = line
 		if in.Kind == Grep || in.Tool == "" || in.Command != "" {
@@ -193,7 +190,6 @@ func maskedHash(t string) uint64 {
 	return h
 }
 
-// isTest reports whether a path is that of a test.
 func isTest(p string) bool {
 	return strings.Contains(path.Base(p), "test") || strings.Contains(p, "tests/")
 }

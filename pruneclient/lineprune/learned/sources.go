@@ -44,10 +44,7 @@ type vocabulary struct {
 }
 
 func (v *vocabulary) add(s source, text string, weight, share int) {
-	if len(text) > maxEventText {
-		text = text[:maxEventText]
-	}
-	eachTerm(text, func(t term, compound bool) {
+	eachTerm(text[:min(len(text), maxEventText)], func(t term, compound bool) {
 		if stopWords[t] {
 			return
 		}

@@ -96,7 +96,6 @@ func boundary(word string, k int) bool {
 	return a != b
 }
 
-// singular removes a plural s.
 func singular(w string) string {
 	if n := len(w); n > 3 && w[n-1] == 's' && w[n-2] != 's' {
 		return w[:n-1]

@@ -8,10 +8,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 )
 
-// answerKind is the kind of answer that a question asks for.
 type answerKind uint8
 
-// The kinds of answers.
 const (
 	WantPassage  answerKind = iota // the lines that answer the question
 	WantOutline                    // a summary or an outline of the text

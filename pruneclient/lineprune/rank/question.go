@@ -11,11 +11,9 @@ import (
 )
 
 // synonyms maps a stem to the stems with about the same meaning.
-var synonyms = sync.OnceValue(func() map[string][]string { return parseSynonyms(doc.List("synonyms")) })
-
-func parseSynonyms(lines []string) map[string][]string {
+var synonyms = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
-	for _, line := range lines {
+	for _, line := range doc.List("synonyms") {
 		idea := strings.Fields(line)
 		for i, w := range idea {
 			idea[i] = doc.StemOf(w)
@@ -29,7 +27,7 @@ func parseSynonyms(lines []string) map[string][]string {
 		}
 	}
 	return out
-}
+})
 
 // group is one concept of the question: a word, its forms and its synonyms.
 type group struct {
@@ -70,7 +68,6 @@ type literal struct {
 	group int16
 }
 
-// ParseQuestion parses a question.
 func ParseQuestion(text string) *Question { return parse(text, true) }
 
 // ParseWords parses an agent's words before a call, in which no typing error is looked for.
@@ -261,7 +258,6 @@ func (q *Question) addSynonyms() {
 	}
 }
 
-// keyPath is a path of keys that the question names.
 type keyPath struct {
 	Keys  []string
 	Group int16
@@ -300,7 +296,14 @@ func (q *Question) BitsOf(g int16) float64 { return float64(q.Groups[g].Weight *
 
 // wordWeight lowers what questions say whatever they ask about. 0 drops a word.
 var wordWeight = sync.OnceValue(func() map[string]float64 {
-	return doc.ListWeights("english", map[string]float64{"stop": 0, "weak": 0.3})
+	out := map[string]float64{}
+	for _, w := range doc.ListWords("english", "stop") {
+		out[w] = 0
+	}
+	for _, w := range doc.ListWords("english", "weak") {
+		out[w] = 0.3
+	}
+	return out
 })
 
 // questionTalk are the stems of words that questions have whatever they ask about.

@@ -274,7 +274,6 @@ func (r *Relevance) close() {
 	}
 }
 
-// profileOf returns the ranking profile of a kind.
 func profileOf(kind doc.Kind) doc.Profile {
 	switch kind {
 	case doc.Docs:

@@ -113,7 +113,6 @@ func program(words []string) string { return strings.ToLower(path.Base(words[0])
 // trait is what a program does, whatever its arguments.
 type trait uint8
 
-// The traits.
 const (
 	Looks   trait = 1 << iota // it changes no file
 	Prints                    // it prints files, or a part of what another one prints

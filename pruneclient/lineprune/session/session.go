@@ -7,10 +7,8 @@ import (
 	"sync"
 )
 
-// Kind is the kind of an Event.
 type Kind string
 
-// The kinds of events.
 const (
 	Say    Kind = "say"    // a message of the agent or the user
 	Search Kind = "search" // a pattern that was searched for
@@ -19,7 +17,6 @@ const (
 	Result Kind = "result" // the output of a tool
 )
 
-// Event is one earlier event of the session.
 type Event struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text,omitempty"`
@@ -47,16 +44,15 @@ func (c Origin) File() string {
 	if _, search := c.Args["pattern"]; search {
 		return ""
 	}
-	return c.text("file_path", "path", "filePath", "filename")
+	return Text(c.Args, "file_path", "path", "filePath", "filename")
 }
 
-// Command returns the shell command that the call runs, or "".
-func (c Origin) Command() string { return c.text("command", "cmd") }
+func (c Origin) Command() string { return Text(c.Args, "command", "cmd") }
 
-// text returns the first of the named arguments that is a non-empty string, or "".
-func (c Origin) text(names ...string) string {
+// Text returns the first of the named arguments that is a non-empty string, or "".
+func Text(args map[string]any, names ...string) string {
 	for _, name := range names {
-		if s, ok := c.Args[name].(string); ok && s != "" {
+		if s, ok := args[name].(string); ok && s != "" {
 			return s
 		}
 	}
@@ -64,10 +60,9 @@ func (c Origin) text(names ...string) string {
 }
 
 // About returns the description that the agent gave with the call, or "".
-func (c Origin) About() string { return c.text("description", "justification") }
+func (c Origin) About() string { return Text(c.Args, "description", "justification") }
 
-// Pattern returns the pattern that the call searches for, or "".
-func (c Origin) Pattern() string { return c.text("pattern", "query") }
+func (c Origin) Pattern() string { return Text(c.Args, "pattern", "query") }
 
 // FirstLine returns the number of the first line that the call asks for, or 0.
 func (c Origin) FirstLine() int { return c.number("offset", "start_line") }

@@ -45,7 +45,7 @@ var (
 func (c Origin) listsNames() bool {
 	command := c.Command()
 	if command == "" {
-		return slices.Contains(nameTools, strings.ToLower(c.Tool)) || slices.Contains(nameModes, c.text("output_mode"))
+		return slices.Contains(nameTools, strings.ToLower(c.Tool)) || slices.Contains(nameModes, Text(c.Args, "output_mode"))
 	}
 	found := false
 	for _, pipeline := range spoken(command) {
@@ -319,7 +319,7 @@ func (c Origin) WholeParts(lines []string) (parts [][2]int) {
 
 // boundByArgs does the same by the arguments of a tool that reads a file or searches. Other tools count something else than lines.
 func (c Origin) boundByArgs() int {
-	if c.Tool == "other" || c.File() == "" && c.text("pattern") == "" {
+	if c.Tool == "other" || c.File() == "" && Text(c.Args, "pattern") == "" {
 		return unbounded
 	}
 	first, last := c.FirstLine(), c.number("end_line")

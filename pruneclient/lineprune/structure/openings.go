@@ -83,7 +83,6 @@ func isCall(rest string) bool {
 	return strings.HasSuffix(strings.TrimSpace(rest), "{")
 }
 
-// keywordOf returns the keyword of a definition, or "".
 func keywordOf(line string) string {
 	if createStatement(line) != "" {
 		return ""

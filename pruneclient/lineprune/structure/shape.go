@@ -10,7 +10,6 @@ import (
 // page.
 type Shape uint8
 
-// The shapes.
 const (
 	Plain Shape = iota
 	Table       // a header, then independent rows: CSV, TSV, JSON lines

@@ -51,9 +51,7 @@ var signalFilter = sync.OnceValue(func() *doc.WordFilter {
 
 // Signal returns how much a log line looks like trouble, 0..1.
 func Signal(line string) float64 {
-	if len(line) > doc.SignalPrefix {
-		line = line[:doc.SignalPrefix]
-	}
+	line = line[:min(len(line), doc.SignalPrefix)]
 	if harmless(line) {
 		return 0
 	}

@@ -56,7 +56,6 @@ type yamlBuilder struct {
 	parent []int32 // per line, the part that holds it as an item or a key: that of its list or of its mapping
 }
 
-// yamlData returns the structure of a YAML text.
 func yamlData(d *doc.Document) *Data {
 	b := &yamlBuilder{d: d, data: &Data{Form: YAML}}
 	b.parts()
