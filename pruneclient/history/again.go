@@ -52,7 +52,7 @@ func (c ToolCall) Again(earlier ToolCall) bool {
 	if file, from, to := c.FileRead(); file != "" {
 		before, first, last := earlier.FileRead()
 		return Same(file, before) && from >= first && cmp.Or(to, math.MaxInt) <= cmp.Or(last, math.MaxInt) &&
-			firstText(c.args, focus) == firstText(earlier.args, focus)
+			session.Text(c.args, focus) == session.Text(earlier.args, focus)
 	}
 	return c.Tool == earlier.Tool && c.Command == earlier.Command && sameArguments(c.args, earlier.args)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
@@ -90,7 +91,7 @@ func ParseCall(tool string, args map[string]any) ToolCall {
 	if c.Kind != Edit && c.Kind != Write {
 		c.args = args
 	}
-	text := func(names ...string) string { return firstText(args, names...) }
+	text := func(names ...string) string { return session.Text(args, names...) }
 	switch c.Kind {
 	case Read:
 		c.File = text("file_path", "filePath", "path", "notebook_path", "absolute_path")
@@ -128,7 +129,7 @@ func ParseCall(tool string, args map[string]any) ToolCall {
 // command returns a shell command, given as a string or as an argument vector such as "bash -lc COMMAND",
 // whose last item counts.
 func command(args map[string]any) string {
-	if s := firstText(args, "command", "cmd", "input"); s != "" {
+	if s := session.Text(args, "command", "cmd", "input"); s != "" {
 		return s
 	}
 	list, _ := args["command"].([]any)
@@ -147,8 +148,8 @@ func replacements(args map[string]any) []Replacement {
 	var out []Replacement
 	add := func(m map[string]any) {
 		r := Replacement{
-			Old: firstText(m, "old_string", "oldString", "old_str", "oldText", "old_text"),
-			New: firstText(m, "new_string", "newString", "new_str", "newText", "new_text"),
+			Old: session.Text(m, "old_string", "oldString", "old_str", "oldText", "old_text"),
+			New: session.Text(m, "new_string", "newString", "new_str", "newText", "new_text"),
 		}
 		if r != (Replacement{}) {
 			out = append(out, r)
@@ -240,15 +241,6 @@ func (c ToolCall) FileRead() (file string, from, to int) {
 		return m[1], 1, 0
 	}
 	return "", 0, 0
-}
-
-func firstText(args map[string]any, names ...string) string {
-	for _, name := range names {
-		if s, ok := args[name].(string); ok && s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 func number(args map[string]any, names ...string) int {

@@ -129,7 +129,6 @@ func (c ToolCall) diffArgs() (args []string, ok bool) {
 // patches matches the options by which git log shows diffs.
 var patches = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:-[puLcm]|--(?:patch|unified|cc|raw|word-diff))`) })
 
-// gitVerb returns the verb of git and its arguments.
 func gitVerb(words []string) (verb string, args []string) {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		if words[0] == "-C" || words[0] == "-c" {
@@ -152,7 +151,6 @@ func under(file, arg string) bool {
 	return folder != "" && strings.Contains("/"+file, "/"+folder+"/")
 }
 
-// hunk is one hunk of a diff.
 type hunk struct {
 	file     string // "" if it was deleted
 	from, to int    // lines after the line "@@", counted from 1
@@ -161,7 +159,6 @@ type hunk struct {
 
 var hunkHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`) })
 
-// hunksOf returns the hunks of a diff.
 func hunksOf(lines []string) (hunks []hunk) {
 	file := ""
 	for i := 0; i < len(lines); i++ {

@@ -36,7 +36,6 @@ type Log struct {
 	reach     *Reach         // nil: told by tools
 }
 
-// saying is one message of the agent.
 type saying struct {
 	turn    int
 	text    string
@@ -46,7 +45,6 @@ type saying struct {
 // Turn starts a new answer of the model.
 func (l *Log) Turn() { l.turn++ }
 
-// User records a message of the user.
 func (l *Log) User(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -55,7 +53,6 @@ func (l *Log) User(text string) {
 	l.add(session.Say, clip(text, MostShown), "")
 }
 
-// Say records a message of the agent.
 func (l *Log) Say(text string) { l.speak(text, false) }
 
 // Think records the agent's reasoning.
@@ -156,7 +153,6 @@ func (l *Log) Compact() { l.events, l.said, l.cut, l.edits, l.compacted = nil, n
 // Need says which earlier steps would change what a log tells a pruner.
 type Need int
 
-// The needs.
 const (
 	NeedsNothing Need = iota
 	NeedsPrompt       // only the user's latest message

@@ -52,7 +52,6 @@ func ofOwnServer(tool string) bool {
 	return ofServer(tool, "pruner") || ofServer(tool, "mcp-pruner")
 }
 
-// idArguments are the arguments for the id.
 var idArguments = map[string]string{ReadTool: "file_path", GetTool: "segment_id", RecoverTool: "prune_id"}
 
 // TakesID reports whether one of our tools has an argument of that name for an id.

@@ -12,7 +12,6 @@ type Carried struct{ B *Bill }
 // errStop stops reading a file after its first session.
 var errStop = errors.New("read")
 
-// OpenCarried reads a transcript and bills its session.
 func OpenCarried(ctx context.Context, path string) (*Carried, error) {
 	var c *Carried
 	err := ReadFile(ctx, path, func(s Session) error {
@@ -92,13 +91,11 @@ func (c *Carried) Saving(call, id string, cut int) saving {
 	s := saving{}
 	weight := DefaultPrices.CacheWrite
 	if c != nil {
+		cut = c.B.dense(cut)
 		if at, fetches := c.find(call, id); at >= 0 {
 			found := c.B.Results[at]
-			weight, s.Fetches, s.Known, s.Less = found.Weight, fetches, true, c.less(found, c.B.dense(cut), fetches)
+			weight, s.Fetches, s.Known, s.Less = found.Weight, fetches, true, c.less(found, cut, fetches)
 		}
-	}
-	if c != nil {
-		cut = c.B.dense(cut)
 	}
 	for _, f := range s.Fetches {
 		s.Rereads += f.Price

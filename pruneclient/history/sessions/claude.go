@@ -40,7 +40,9 @@ var claudeFormat = format{
 		err := json.Unmarshal(line, &e)
 		return e, err
 	},
-	reader: func(sub string) reader { return &claudeReader{session: Session{Source: agent.Claude.Name}, agent: sub} },
+	reader: func(sub string) reader {
+		return &claudeReader{session: Session{Source: agent.Claude.Name}, agent: sub, uses: map[string]Step{}}
+	},
 	mayBePrompt: func(line []byte) bool {
 		if !bytes.Contains(line, []byte(`"user"`)) {
 			return false
@@ -197,9 +199,6 @@ func (r *claudeReader) refreshUsage(u *apiUsage) {
 }
 
 func (r *claudeReader) use(s Step) {
-	if r.uses == nil {
-		r.uses = map[string]Step{}
-	}
 	r.uses[s.ID] = s
 	r.add(s)
 }

@@ -64,7 +64,9 @@ var codexFormat = format{
 		err := json.Unmarshal(line, &e)
 		return e, err
 	},
-	reader:      func(string) reader { return &codexReader{session: Session{Source: agent.Codex.Name}} },
+	reader: func(string) reader {
+		return &codexReader{session: Session{Source: agent.Codex.Name}, uses: map[string]Step{}, running: map[string]any{}}
+	},
 	mayBePrompt: func(line []byte) bool { return bytes.Contains(line, []byte(`"user"`)) },
 }
 
@@ -199,9 +201,6 @@ func (r *codexReader) use(item codexItem) {
 		item.Name = strings.TrimSuffix(item.Namespace, "__") + "__" + item.Name
 	}
 	step := Step{Kind: Use, ID: item.CallID, Tool: item.Name, Args: args}
-	if r.uses == nil {
-		r.uses = map[string]Step{}
-	}
 	r.uses[item.CallID] = step
 	r.answer(step)
 }
@@ -216,9 +215,6 @@ func (r *codexReader) process(use Step, out string) {
 			use.Args["cmd"] = start
 		}
 	case use.Tool != agent.CodexWaits && number != "":
-		if r.running == nil {
-			r.running = map[string]any{}
-		}
 		r.running[number] = use.Args["cmd"]
 	}
 }

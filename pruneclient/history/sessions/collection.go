@@ -48,7 +48,6 @@ func (u *apiUsage) usage() *Usage {
 	return &Usage{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Hour: max(min(u.Created.Hour, u.CacheWrite), 0)}
 }
 
-// parseCollected parses one line of a collection.
 func parseCollected(line []byte) (Session, error) {
 	var c collected
 	if err := json.Unmarshal(line, &c); err != nil {

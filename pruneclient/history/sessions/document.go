@@ -34,7 +34,7 @@ func readDocument(c *agent.Client, path string, yield func(Session) error) error
 	if !ok {
 		return fmt.Errorf("%s: not a transcript of %s", path, c.Title)
 	}
-	r := ownReader{session: Session{Source: c.Name}}
+	r := newOwnReader(c)
 	r.entry(ownEntry{h, steps})
 	return yield(*r.read())
 }

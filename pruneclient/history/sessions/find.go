@@ -52,19 +52,15 @@ func Files(paths []string) ([]string, error) {
 
 func isTranscript(path string) bool {
 	name := filepath.Base(path)
-	return databaseOf(name) != nil || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz") || opencodeFile(path) || documentOf(name) != nil
+	return namesDatabase(name) || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz") || opencodeFile(path) || documentOf(name) != nil
 }
 
-// databaseOf returns the client whose databases have names such as this one, or nil.
-func databaseOf(name string) *agent.Client {
-	at := slices.IndexFunc(agent.Clients, func(c *agent.Client) bool {
+// namesDatabase reports whether a client's databases have names such as this one.
+func namesDatabase(name string) bool {
+	return slices.ContainsFunc(agent.Clients, func(c *agent.Client) bool {
 		ok, _ := filepath.Match(c.Transcripts.Database, name)
 		return ok && name != ""
 	})
-	if at < 0 {
-		return nil
-	}
-	return agent.Clients[at]
 }
 
 // maxLine is the length in bytes of the longest line that is read; a longer one is skipped.

@@ -24,7 +24,6 @@ type reader interface {
 	read() *Session
 }
 
-// formatOf returns the format of the transcripts of a client.
 func formatOf(c *agent.Client) format {
 	switch {
 	case c.Transcripts.Lines == agent.CodexLines:
@@ -82,7 +81,7 @@ func ownFormat(c *agent.Client) format {
 			}
 			return e, nil
 		},
-		reader:      func(string) reader { return &ownReader{session: Session{Source: c.Name}} },
+		reader:      func(string) reader { return newOwnReader(c) },
 		mayBePrompt: func([]byte) bool { return true },
 	}
 }
@@ -100,6 +99,10 @@ type ownReader struct {
 	uses    map[string]Step // by id, for the results
 }
 
+func newOwnReader(c *agent.Client) *ownReader {
+	return &ownReader{session: Session{Source: c.Name}, uses: map[string]Step{}}
+}
+
 func (r *ownReader) read() *Session { return &r.session }
 
 func (r *ownReader) entry(e any) {
@@ -115,8 +118,6 @@ func (r *ownReader) entry(e any) {
 		}
 		use, known := r.uses[step.ID]
 		switch {
-		case step.Kind == Use && r.uses == nil:
-			r.uses = map[string]Step{step.ID: step}
 		case step.Kind == Use:
 			r.uses[step.ID] = step
 		case step.Kind == Result && known:

@@ -2,14 +2,13 @@ package sessions
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
-// PartKind is the kind of a part.
 type PartKind string
 
-// The kinds of parts.
 const (
 	SystemPart PartKind = "system"
 	ToolPart   PartKind = "tool"
@@ -19,7 +18,6 @@ const (
 	OtherPart  PartKind = "other" // with a server: its instructions
 )
 
-// Part is one part of a prefix.
 type Part struct {
 	Kind   PartKind `json:"kind"`
 	Name   string   `json:"name"`             // as the model calls it
@@ -129,25 +127,19 @@ func (v PartVerdict) stays(r PrefixRule, tokens int) string {
 }
 
 // working are tools, beside those whose kind says so, that belong to reading, editing, searching and running.
-var working = names("BashOutput", "KillShell", "KillBash", "TaskOutput", "TaskStop", "Monitor", "ToolSearch", "StructuredOutput",
-	"write_stdin", "read_many_files", "view_image")
+var working = []string{"BashOutput", "KillShell", "KillBash", "TaskOutput", "TaskStop", "Monitor", "ToolSearch", "StructuredOutput",
+	"write_stdin", "read_many_files", "view_image"}
 
 // IsWorkTool reports whether agents read, edit, search or run commands with a tool. No rule takes these away.
 func IsWorkTool(p Part) bool {
-	return p.Server == "" && (history.KindOf(p.Name) != history.Other || working[p.Name])
+	return p.Server == "" && (history.KindOf(p.Name) != history.Other || slices.Contains(working, p.Name))
 }
 
 // lateTools are tools that a project may begin to use late.
-var lateTools = names("EnterPlanMode", "ExitPlanMode", "AskUserQuestion", "Skill", "WebFetch", "WebSearch",
+var lateTools = []string{"EnterPlanMode", "ExitPlanMode", "AskUserQuestion", "Skill", "WebFetch", "WebSearch",
 	"request_user_input", "web_fetch", "google_web_search", "webfetch", "websearch", "skill", "question",
-	"skills", "ask_question", "fetch_web_content", "ask_user_question")
+	"skills", "ask_question", "fetch_web_content", "ask_user_question"}
 
-func (v PartVerdict) late() bool { return v.Kind == SkillPart || v.Server == "" && lateTools[v.Name] }
-
-func names(list ...string) map[string]bool {
-	set := map[string]bool{}
-	for _, name := range list {
-		set[name] = true
-	}
-	return set
+func (v PartVerdict) late() bool {
+	return v.Kind == SkillPart || v.Server == "" && slices.Contains(lateTools, v.Name)
 }

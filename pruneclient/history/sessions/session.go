@@ -15,10 +15,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Kind is the kind of a step.
 type Kind = agent.StepKind
 
-// The kinds of steps.
 const (
 	User    = agent.User
 	Call    = agent.Turn
@@ -30,10 +28,8 @@ const (
 	Attach  = agent.Attach
 )
 
-// Step is one step.
 type Step agent.Step
 
-// AddTo adds the step to a log.
 func (s Step) AddTo(log *history.Log) {
 	switch s.Kind {
 	case Call:
@@ -58,7 +54,6 @@ func (s Step) AddTo(log *history.Log) {
 // Usage is the API's token counts for one model call.
 type Usage = agent.Usage
 
-// Session is one session.
 type Session struct {
 	ID     string
 	Source string // claude, codex, or the source named by the collection
@@ -113,7 +108,6 @@ func (s Session) Model() string {
 	return ""
 }
 
-// Uses reports whether the session has a tool call with that id.
 func (s Session) Uses(id string) bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == Use && step.ID == id })
 }

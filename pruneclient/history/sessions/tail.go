@@ -60,7 +60,6 @@ type tail struct {
 	plain  *distiller // of others
 }
 
-// format returns the format of the lines.
 func (t *tail) format() format { return formatOf(agent.Named(t.client)) }
 
 func (t *tail) read(needs func(Session) history.Need) (Session, error) {

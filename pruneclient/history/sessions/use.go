@@ -34,7 +34,6 @@ func NewPartUse() *PartUse {
 	return &PartUse{used: map[part]int{}, origins: map[origin]int{}, listed: map[part]int{}, listings: map[PartKind]int{}}
 }
 
-// Sessions returns the number of sessions counted.
 func (u *PartUse) Sessions() int { return u.seen }
 
 // Of returns in how many sessions a part was used, and in how many it could have been. Where transcripts list the parts of a
@@ -58,13 +57,11 @@ func (u *PartUse) ofOrigin(o origin) int { return u.origins[o] }
 // Facts are the parts of the prefix that a session called and those that its transcript lists.
 type Facts struct{ Called, Listed []Part }
 
-// FactsOf returns the facts of a session.
 func FactsOf(s Session) Facts { return Facts{CalledParts(s), listedParts(s)} }
 
 // Add counts one session.
 func (u *PartUse) Add(s Session) { u.AddFacts(FactsOf(s)) }
 
-// AddFacts counts one session.
 func (u *PartUse) AddFacts(f Facts) {
 	u.seen++
 	used, origins := map[part]bool{}, map[origin]bool{}
@@ -115,7 +112,6 @@ func CalledParts(s Session) []Part {
 	return parts
 }
 
-// CalledBy returns what one step called.
 func CalledBy(step Step) []Part {
 	if step.Kind == User {
 		var parts []Part
@@ -128,17 +124,17 @@ func CalledBy(step Step) []Part {
 		return nil
 	}
 	parts := []Part{{Kind: ToolPart, Name: step.Tool, Server: serverOf(step.Tool)}}
-	for _, arg := range []struct {
-		kind  PartKind
-		names []string
-	}{{SkillPart, []string{"skill", "command"}}, {AgentPart, []string{"subagent_type"}}} {
-		if as(step.Tool) != map[PartKind]string{SkillPart: "Skill", AgentPart: "Agent"}[arg.kind] {
-			continue
-		}
-		for _, name := range arg.names {
-			if value, _ := step.Args[name].(string); value != "" {
-				parts = append(parts, ofPlugin(arg.kind, strings.TrimPrefix(value, "/")))
-			}
+	kind, names := AgentPart, []string{"subagent_type"}
+	switch as(step.Tool) {
+	case "Agent":
+	case "Skill":
+		kind, names = SkillPart, []string{"skill", "command"}
+	default:
+		return parts
+	}
+	for _, name := range names {
+		if value, _ := step.Args[name].(string); value != "" {
+			parts = append(parts, ofPlugin(kind, strings.TrimPrefix(value, "/")))
 		}
 	}
 	return parts
