@@ -1,6 +1,7 @@
 package pruneclient
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,10 +22,9 @@ type Embedded struct {
 
 // NewEmbedded returns the in-process pruner. A timeout of 0 means defaultTimeout.
 func NewEmbedded(timeout time.Duration) *Embedded {
-	return &Embedded{timeout: orDefault(timeout, defaultTimeout)}
+	return &Embedded{timeout: cmp.Or(timeout, defaultTimeout)}
 }
 
-// Endpoint returns "embedded".
 func (e *Embedded) Endpoint() string { return EmbeddedEndpoint }
 
 // Prune keeps the lines of req.Text that answer req.Question. If the pruner is not confident or the text

@@ -2,6 +2,7 @@ package pruneclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,6 @@ import (
 	"time"
 )
 
-// Defaults of HTTPSettings.
 const (
 	defaultTimeout     = 30 * time.Second
 	defaultMaxInflight = 2 // the reference service processes one request at a time
@@ -52,10 +52,10 @@ func NewHTTP(s HTTPSettings) (*HTTP, error) {
 	return &HTTP{
 		url:       s.URL,
 		endpoint:  publicURL(u),
-		timeout:   orDefault(s.Timeout, defaultTimeout),
+		timeout:   cmp.Or(s.Timeout, defaultTimeout),
 		threshold: s.Threshold,
 		client:    withoutRedirects(s.Client),
-		turns:     make(chan struct{}, orDefault(s.MaxInflight, defaultMaxInflight)),
+		turns:     make(chan struct{}, cmp.Or(s.MaxInflight, defaultMaxInflight)),
 	}, nil
 }
 
@@ -158,11 +158,4 @@ func withoutRedirects(c *http.Client) *http.Client {
 func publicURL(u *url.URL) string {
 	public := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	return public.String()
-}
-
-func orDefault[T time.Duration | int](value, fallback T) T {
-	if value == 0 {
-		return fallback
-	}
-	return value
 }

@@ -5,6 +5,7 @@ package deepinfra
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,6 @@ import (
 	"unicode"
 )
 
-// Defaults of Settings.
 const (
 	DefaultEndpoint      = "https://api.deepinfra.com/v1/inference/Qwen/Qwen3-Reranker-0.6B"
 	DefaultTimeout       = 20 * time.Second
@@ -64,7 +64,6 @@ type Scores struct {
 // ErrorKind is the document's warning for a failed call.
 type ErrorKind string
 
-// The ways a call fails.
 const (
 	HTTPError   ErrorKind = "deepinfra_http_error"   // no answer, or not a success
 	ParseError  ErrorKind = "deepinfra_parse_error"  // an answer without usable scores
@@ -86,26 +85,19 @@ func (e *Error) Error() string {
 
 // New returns a client. Nothing is sent before the first Score.
 func New(s Settings) (*Client, error) {
-	if s.Endpoint == "" {
-		s.Endpoint = DefaultEndpoint
-	}
+	s.Endpoint = cmp.Or(s.Endpoint, DefaultEndpoint)
 	u, err := url.Parse(s.Endpoint)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
 		return nil, errors.New("the DeepInfra endpoint must be an absolute http or https URL")
 	}
 	s.Key = strings.TrimSpace(s.Key)
-	if s.Timeout == 0 {
-		s.Timeout = DefaultTimeout
-	}
-	if s.MaxDocs == 0 {
-		s.MaxDocs = DefaultMaxDocs
-	}
-	s.MaxDocs = min(max(s.MaxDocs, 1), MaxDocs)
+	s.Timeout = cmp.Or(s.Timeout, DefaultTimeout)
+	s.MaxDocs = min(max(cmp.Or(s.MaxDocs, DefaultMaxDocs), 1), MaxDocs)
 	if s.Now == nil {
 		s.Now = time.Now
 	}
 	c := &Client{settings: s, client: withoutRedirects(s.Client), cache: newCache(s)}
-	if !isDefaultModel(s.Endpoint) {
+	if !strings.Contains(s.Endpoint, "Qwen3-Reranker") { // the default model
 		c.form.Store(oneQuery)
 	}
 	return c, nil
@@ -209,8 +201,6 @@ func encode(form int32, question string, documents []string) ([]byte, error) {
 	}
 	return out.Bytes(), err
 }
-
-func isDefaultModel(endpoint string) bool { return strings.Contains(endpoint, "Qwen3-Reranker") }
 
 // withoutRedirects keeps the key with the host it was meant for.
 func withoutRedirects(c *http.Client) *http.Client {

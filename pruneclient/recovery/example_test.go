@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	lines, err := original.Lines([]recovery.Range{{Start: 2, End: 3}}, true)
+	lines, _, err := original.Page([]recovery.Range{{Start: 2, End: 3}}, true, 0)
 	fmt.Println(lines, err)
 	// Output:
 	// 2│ two

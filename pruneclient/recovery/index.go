@@ -49,7 +49,6 @@ func NewEntry(sum [sha256.Size]byte, ledger, project string, first int) Entry {
 	return Entry{Ledger: ledger, Hash: hex.EncodeToString(sum[:]), Project: repositoryOf(project), First: first}
 }
 
-// FirstLine returns the number of the text's first line.
 func (e Entry) FirstLine() int { return max(e.First, 1) }
 
 // Sum returns the hash of the text. It is zero if the entry has none.
@@ -114,7 +113,6 @@ func IDIn(text string) string {
 	}
 }
 
-// idDigits is the number of digits of an id.
 const idDigits = 8
 
 // wordAt reports whether a byte of a text belongs to a word.
@@ -133,7 +131,7 @@ func (x Index) Claim(e Entry) (id string, err error) {
 	}
 	random := x.newID
 	if random == nil {
-		random = newID
+		random = ShortID
 	}
 	for range 8 {
 		id = random()
@@ -212,7 +210,6 @@ func (x Index) Release(id string) {
 	_ = os.Remove(x.path(id)) // a forgotten entry costs a few bytes until the next cleaning
 }
 
-// Find returns the entry of an id, or ErrNotFound.
 func (x Index) Find(id string) (Entry, error) {
 	e, found, err := x.find(id)
 	if err == nil && !found {

@@ -2,8 +2,6 @@ package recovery
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -19,7 +17,6 @@ const (
 	maxBytes = 512 << 20
 )
 
-// Archive is a folder of originals.
 type Archive struct {
 	Dir   string
 	Index Index            // has an entry for each original
@@ -83,12 +80,6 @@ func (s Archive) unindexedFirst(id string) int {
 }
 
 func (s Archive) path(id string) string { return filepath.Join(s.Dir, id) }
-
-func newID() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails, according to its documentation
-	return "prn_" + hex.EncodeToString(b[:])
-}
 
 func (s Archive) sweepSometimes(id string) {
 	last := id[len(id)-2:]

@@ -5,6 +5,7 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -17,7 +18,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// Defaults of Settings.
 const (
 	DefaultTTL      = 10 * time.Minute
 	DefaultMaxItems = 10_000
@@ -38,10 +38,10 @@ type Settings struct {
 
 // Stats counts the content of a store. Large numbers of a database are estimates.
 type Stats struct {
-	Items   int   // ids that can be recovered
-	Texts   int   // distinct texts of these ids
-	Bytes   int64 // of those texts
-	Evicted int64 // ids dropped before they expired because the store was full
+	Items   int   `json:"items"`   // ids that can be recovered
+	Texts   int   `json:"texts"`   // distinct texts of these ids
+	Bytes   int64 `json:"bytes"`   // of those texts
+	Evicted int64 `json:"evicted"` // ids dropped before they expired because the store was full
 }
 
 // ErrTooLarge means that a single text exceeds the size limit of the store.
@@ -70,7 +70,6 @@ type Backend interface {
 	Close() error
 }
 
-// Item is one id.
 type Item struct {
 	ID      string
 	Hash    [sha256.Size]byte // hash of its text: identical texts are stored once
@@ -152,8 +151,7 @@ func (s *Store) PutBeside(ctx context.Context, text string, failed func()) (id s
 	return id, func() error { return <-result }
 }
 
-// ShortID returns a new id, "prn_" and eight hexadecimal digits.
-func ShortID() string { return NewID()[:len("prn_")+8] }
+func ShortID() string { return NewID()[:len("prn_")+idDigits] }
 
 func (s *Store) put(ctx context.Context, id, text string) (string, error) {
 	i := Item{ID: id, Hash: sha256.Sum256([]byte(text)), Created: s.settings.Now()}
@@ -180,7 +178,6 @@ func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 	return NewText(text), nil
 }
 
-// Stats returns the current content of the store.
 func (s *Store) Stats() (Stats, error) { return s.backend.Stats(s.settings.Now()) }
 
 // Close closes the backend. What it keeps is kept.
@@ -194,15 +191,9 @@ func NewID() string {
 }
 
 func (s Settings) withDefaults() Settings {
-	if s.TTL == 0 {
-		s.TTL = DefaultTTL
-	}
-	if s.MaxItems == 0 {
-		s.MaxItems = DefaultMaxItems
-	}
-	if s.MaxBytes == 0 {
-		s.MaxBytes = DefaultMaxBytes
-	}
+	s.TTL = cmp.Or(s.TTL, DefaultTTL)
+	s.MaxItems = cmp.Or(s.MaxItems, DefaultMaxItems)
+	s.MaxBytes = cmp.Or(s.MaxBytes, DefaultMaxBytes)
 	if s.Report == nil {
 		s.Report = func(string) {}
 	}

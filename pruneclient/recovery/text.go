@@ -71,14 +71,7 @@ func NewText(text string) Text {
 // String returns the whole original, byte for byte.
 func (t Text) String() string { return t.text }
 
-// Len returns the number of lines.
 func (t Text) Len() int { return t.lines }
-
-// Line returns line n, which must exist.
-func (t Text) Line(n int) string {
-	line, _ := t.lineAt(t.start(n))
-	return line
-}
 
 // All returns every line.
 func (t Text) All() []string {
@@ -112,18 +105,11 @@ func (t Text) lineAt(at int) (line string, next int) {
 	return t.text[at : at+n], at + n + 1
 }
 
-// Lines returns the lines of the ranges, in the order of the ranges, joined by "\n". If
-// numbered, each follows its number ("12│ "). Lines in two ranges are returned twice. One
-// unnumbered range over all lines returns the original byte for byte, including a final
-// "\n". No ranges return no lines.
-func (t Text) Lines(ranges []Range, numbered bool) (string, error) {
-	head, _, err := t.Page(ranges, numbered, 0)
-	return head, err
-}
-
-// Page is Lines up to about limit bytes (0: no limit): as many whole lines as fit, but at
-// least one. rest holds the ranges for the next page, nil at the end. Pages joined by "\n"
-// equal the result of Lines, except for a final "\n": see CutsNewline.
+// Page returns the lines of the ranges, in the order of the ranges, joined by "\n", up to about limit bytes (0: no
+// limit): as many whole lines as fit, but at least one. If numbered, each follows its number ("12│ "). Lines in two
+// ranges are returned twice. One unnumbered range over all lines returns the original byte for byte, including a final
+// "\n". No ranges return no lines. rest holds the ranges for the next page, nil at the end. Pages joined by "\n" equal
+// the whole, except for a final "\n": see CutsNewline.
 func (t Text) Page(asked []Range, numbered bool, limit int) (head string, rest []Range, err error) {
 	ranges, err := t.clamp(asked)
 	if err != nil {
@@ -201,7 +187,7 @@ func (t Text) CutsNewline(asked []Range) bool {
 	return ranges[len(ranges)-1].End == t.Len() && !t.whole(ranges)
 }
 
-// Size returns the number of bytes that Lines would return, plus one: it counts a newline
+// Size returns the number of bytes that Page would return without a limit, plus one: it counts a newline
 // after each line. It reads no line.
 func (t Text) Size(ranges []Range, numbered bool) (int, error) {
 	ranges, err := t.clamp(ranges)
@@ -236,7 +222,10 @@ const scanStep = 16 << 10
 // "\r". rest holds the ranges for the next page, nil at the end. The error is ctx's if ctx
 // ends.
 func (t Text) Matching(ctx context.Context, re *regexp.Regexp, ranges []Range, limit int) (lines string, count int, rest []Range, err error) {
-	if ranges, err = t.clamp(t.orAll(ranges)); err != nil {
+	if len(ranges) == 0 && t.Len() > 0 {
+		ranges = []Range{{1, t.Len()}}
+	}
+	if ranges, err = t.clamp(ranges); err != nil {
 		return "", 0, nil, err
 	}
 	p, scanned := page{limit: limit}, 0
@@ -276,14 +265,6 @@ func (r *runes) ReadRune() (c rune, size int, err error) {
 		return 0, 0, io.EOF
 	}
 	return r.Reader.ReadRune()
-}
-
-// orAll returns the ranges or, if there are none, one range over all lines.
-func (t Text) orAll(ranges []Range) []Range {
-	if len(ranges) == 0 && t.Len() > 0 {
-		return []Range{{1, t.Len()}}
-	}
-	return ranges
 }
 
 // clamp validates every range and ends it at the last line.

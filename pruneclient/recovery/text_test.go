@@ -41,7 +41,7 @@ func TestTextLines(t *testing.T) {
 		"invalid UTF-8 unchanged": {"\xff\n\xfe", ranges{{2, 2}}, false, "\xfe"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := recovery.NewText(tc.text).Lines(tc.ranges, tc.numbered)
+			got, _, err := recovery.NewText(tc.text).Page(tc.ranges, tc.numbered, 0)
 			require.NoError(t, err)
 			assert.Equal(t, tc.want, got)
 		})
@@ -64,7 +64,7 @@ func TestTextRefusesRanges(t *testing.T) {
 		"one of several":   {"a\nb", ranges{{1, 1}, {9, 9}}, recovery.Range{Start: 9, End: 9}, 2, "invalid_range: line 9 is past the end (2)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := recovery.NewText(tc.text).Lines(tc.ranges, false)
+			_, _, err := recovery.NewText(tc.text).Page(tc.ranges, false, 0)
 			var bad *recovery.BadRange
 			require.ErrorAs(t, err, &bad)
 			assert.Equal(t, tc.bad, bad.Range)
@@ -83,7 +83,7 @@ func TestTextPages(t *testing.T) {
 	text := recovery.NewText("a\n\nbb\n" + strings.Repeat("long ", 10) + "\nc\nd\ré\n")
 	asked := ranges{{1, 3}, {3, 99}, {2, 2}}
 	for _, numbered := range []bool{false, true} {
-		whole, err := text.Lines(asked, numbered)
+		whole, _, err := text.Page(asked, numbered, 0)
 		require.NoError(t, err)
 		for limit := 1; limit < len(whole)+2; limit++ {
 			var pages []string
@@ -147,7 +147,7 @@ func TestTextSize(t *testing.T) {
 	text := recovery.NewText(strings.Repeat("a\n\nbé\r\n", 40) + "end")
 	for _, asked := range []ranges{{{1, 1}}, {{1, 121}}, {{1, 999}}, {{5, 9}, {2, 120}, {2, 120}}, {{9, 11}, {99, 101}}} {
 		for _, numbered := range []bool{false, true} {
-			lines, err := text.Lines(asked, numbered)
+			lines, _, err := text.Page(asked, numbered, 0)
 			require.NoError(t, err)
 			size, err := text.Size(asked, numbered)
 			require.NoError(t, err)
@@ -228,9 +228,9 @@ func TestTextFindsEveryLine(t *testing.T) {
 	text := recovery.NewText(strings.Join(lines, "\n"))
 	require.Equal(t, lines, text.All())
 	for i, line := range lines {
-		if got := text.Line(i + 1); got != line {
-			require.Equal(t, line, got, "line %d", i+1)
-		}
+		got, _, err := text.Page(ranges{{i + 1, i + 1}}, false, 0)
+		require.NoError(t, err)
+		require.Equal(t, line, got, "line %d", i+1)
 	}
 }
 
@@ -240,14 +240,10 @@ func FuzzTextIsItsLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		text := recovery.NewText(s)
-		var lines []string
-		for n := 1; n <= text.Len(); n++ {
-			lines = append(lines, text.Line(n))
-		}
-		want := s
+		lines, want := text.All(), s
 		if len(lines) > 0 {
 			want = strings.TrimSuffix(s, "\n")
-			whole, err := text.Lines(ranges{{1, text.Len()}}, false)
+			whole, _, err := text.Page(ranges{{1, text.Len()}}, false, 0)
 			require.NoError(t, err)
 			require.Equal(t, s, whole)
 		}

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
+	"github.com/mcp-pruner/mcp-pruner/tools/files"
 )
 
 const (
@@ -130,19 +130,8 @@ func passage(lines []string, members []int) document {
 			break
 		}
 	}
-	d.text = cut(b.String(), maxDocumentBytes)
+	d.text = string(files.CutRune([]byte(b.String()), maxDocumentBytes))
 	return d
-}
-
-// cut shortens s to at most n bytes without cutting a rune.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 func monotonous(lines []string, solid []int, relevance []float64) bool {

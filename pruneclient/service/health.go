@@ -1,6 +1,10 @@
 package service
 
-import "time"
+import (
+	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
+)
 
 // Health is the answer of the health tool, method and page.
 type Health struct {
@@ -18,11 +22,8 @@ type Health struct {
 
 // StoreHealth counts the texts that can be recovered.
 type StoreHealth struct {
-	Items   int    `json:"items"`
-	Texts   int    `json:"texts"`
-	Bytes   int64  `json:"bytes"`
-	Evicted int64  `json:"evicted"`
-	Error   string `json:"error,omitempty"`
+	recovery.Stats
+	Error string `json:"error,omitempty"`
 }
 
 // Health returns the state of the service. It takes no slot and waits for no call.
@@ -39,7 +40,7 @@ func (s *Service) Health() Health {
 		h.Backend = "deepinfra"
 	}
 	stats, err := s.settings.Store.Stats()
-	h.Recovery = StoreHealth{Items: stats.Items, Texts: stats.Texts, Bytes: stats.Bytes, Evicted: stats.Evicted}
+	h.Recovery = StoreHealth{Stats: stats}
 	if err != nil {
 		h.Recovery.Error = "the recovery store cannot be read"
 	}

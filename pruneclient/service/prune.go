@@ -19,7 +19,6 @@ const (
 	InternalError       = "internal_error"
 )
 
-// PruneResult is the answer of prune_text.
 type PruneResult struct {
 	PruneID     string       `json:"prune_id"`
 	PrunedText  string       `json:"pruned_text"`
@@ -28,7 +27,6 @@ type PruneResult struct {
 	Warnings    []string     `json:"warnings"`
 }
 
-// Annotation is one pruned block.
 type Annotation struct {
 	Kind   string `json:"kind"` // "pruned_block"
 	Start  int    `json:"original_start_line"`
@@ -135,15 +133,20 @@ func (s *Service) inSlot(ctx context.Context, work func() error) (err error) {
 
 // limits returns the caller's constraints in the form of lineprune.
 func (a PruneArgs) limits(id string) lineprune.Options {
-	opts := lineprune.Options{
+	return lineprune.Options{
 		LimitRatio:    true,
 		MaxPruneRatio: a.Options.MaxPruneRatio,
 		MinKeepLines:  a.Options.MinKeepLines,
+		Marker:        a.marker(id),
 	}
-	if a.Options.Markers {
-		opts.Marker = func(b lineprune.Block) string { return lineprune.Marker(id, b) }
+}
+
+// marker returns what renders the markers of a text, or nil if the caller wants none.
+func (a PruneArgs) marker(id string) func(lineprune.Block) string {
+	if !a.Options.Markers {
+		return nil
 	}
-	return opts
+	return func(b lineprune.Block) string { return lineprune.Marker(id, b) }
 }
 
 // noop returns the fail-open answer: the unchanged text and the reason.
@@ -180,11 +183,7 @@ func finish(id string, a PruneArgs, chosen selection) PruneResult {
 }
 
 func (a PruneArgs) render(id string, res lineprune.Result, numbers bool) string {
-	opts := lineprune.RenderOptions{Numbers: numbers}
-	if a.Options.Markers {
-		opts.Marker = func(b lineprune.Block) string { return lineprune.Marker(id, b) }
-	}
-	return lineprune.Render(a.Text, res, opts)
+	return lineprune.Render(a.Text, res, lineprune.RenderOptions{Numbers: numbers, Marker: a.marker(id)})
 }
 
 func annotations(id string, blocks []lineprune.Block) []Annotation {

@@ -9,13 +9,11 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
-// RecoverResult is the answer of recover_text.
 type RecoverResult struct {
 	RawText  string          `json:"raw_text"`
 	Metadata RecoverMetadata `json:"metadata"`
 }
 
-// RecoverMetadata describes RawText.
 type RecoverMetadata struct {
 	PruneID       string           `json:"prune_id"`
 	Ranges        []recovery.Range `json:"ranges"` // as asked for

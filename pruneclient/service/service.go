@@ -4,6 +4,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"time"
@@ -15,7 +16,6 @@ import (
 // defaultMaxInputChars is the default maximum length of a text to prune, in code points.
 const defaultMaxInputChars = 2_000_000
 
-// Settings configure a Service.
 type Settings struct {
 	Store         *recovery.Store   // keeps the originals; required
 	Reranker      *deepinfra.Client // nil: use the heuristic only
@@ -45,12 +45,8 @@ func (s *Service) While(usable func(context.Context) error) { s.usable = usable 
 
 // New returns a Service over s.Store, which the caller must close.
 func New(s Settings) *Service {
-	if s.MaxInputChars == 0 {
-		s.MaxInputChars = defaultMaxInputChars
-	}
-	if s.Concurrency == 0 {
-		s.Concurrency = max(1, runtime.GOMAXPROCS(0)-1)
-	}
+	s.MaxInputChars = cmp.Or(s.MaxInputChars, defaultMaxInputChars)
+	s.Concurrency = cmp.Or(s.Concurrency, max(1, runtime.GOMAXPROCS(0)-1))
 	if s.Now == nil {
 		s.Now = time.Now
 	}
