@@ -38,8 +38,7 @@ func command(line string, more ...string) string {
 func TestBashResult(t *testing.T) {
 	bash, root := bashTool(t, Settings{})
 	require.NoError(t, os.Mkdir(filepath.Join(root, "sub"), 0o755))
-	out, err := call(t, bash, command("pwd; echo oops >&2; echo $X; read line || echo no input", `,"cwd":"sub","env":{"X":"ü"}`))
-	require.NoError(t, err)
+	out := run(t, bash, command("pwd; echo oops >&2; echo $X; read line || echo no input", `,"cwd":"sub","env":{"X":"ü"}`))
 	got := structured(t, out)
 	delete(got, "duration_ms")
 	assert.Equal(t, map[string]any{
@@ -57,11 +56,9 @@ func TestBashPrunesOneStream(t *testing.T) {
 		{"echo out; echo err >&2", "out\n", "less\n[stderr]\nerr\n"},
 		{"echo err >&2", "err\n", "less"},
 	} {
-		out, err := call(t, bash, command(c.command))
-		require.NoError(t, err)
+		out := run(t, bash, command(c.command))
 		assert.Equal(t, c.code, out.Code())
-		pruned, err := out.Prune("less")
-		require.NoError(t, err)
+		pruned := prunedTo(t, out, "less")
 		assert.Equal(t, c.text, pruned.Text())
 	}
 }
@@ -69,10 +66,9 @@ func TestBashPrunesOneStream(t *testing.T) {
 // TestBashStderrAlone: the mark tells two streams apart; one needs none.
 func TestBashStderrAlone(t *testing.T) {
 	bash, _ := bashTool(t, Settings{})
-	out, err := call(t, bash, command("echo err >&2"))
-	require.NoError(t, err)
+	out := run(t, bash, command("echo err >&2"))
 	assert.Equal(t, "err\n", out.Text())
-	_, err = call(t, bash, command("echo err >&2; exit 3"))
+	_, err := call(t, bash, command("echo err >&2; exit 3"))
 	assert.Equal(t, "Error (nonzero_exit): command exited with code 3\nerr\n", failure(t, err, "nonzero_exit").Text())
 }
 
@@ -86,17 +82,14 @@ func TestBashPrunedToNothing(t *testing.T) {
 		{"echo err >&2", "", "", "the pruner kept none of stderr"},
 		{"echo out; echo err >&2", "", "[stderr]\nerr\n", "the pruner kept none of stdout"},
 	} {
-		out, err := call(t, bash, command(c.command))
-		require.NoError(t, err)
-		pruned, err := out.Prune(c.pruned)
-		require.NoError(t, err)
+		out := run(t, bash, command(c.command))
+		pruned := prunedTo(t, out, c.pruned)
 		assert.Equal(t, c.text, pruned.Text(), c.command)
 		assert.Equal(t, c.notice, pruned.(Noticer).Notice(), "nobody is told to run it again")
 		stored := pruned.(Keeper).WithOriginal("prn_12345678").(Noticer).Notice()
 		assert.Equal(t, c.notice+"; read file_path=prn_12345678 shows it", stored)
 	}
-	out, err := call(t, bash, command("true"))
-	require.NoError(t, err)
+	out := run(t, bash, command("true"))
 	assert.Equal(t, "no output", out.(Noticer).Notice())
 }
 
@@ -104,38 +97,31 @@ func TestBashFailures(t *testing.T) {
 	bash, root := bashTool(t, Settings{})
 	write(t, root, "file", "")
 	require.NoError(t, os.Symlink("/", filepath.Join(root, "out")))
-	_, err := call(t, bash, command("echo out; echo err >&2; exit 3"))
-	e := failure(t, err, "nonzero_exit")
+	e := fails(t, bash, command("echo out; echo err >&2; exit 3"), "nonzero_exit")
 	assert.Equal(t, 3, *e.ExitCode)
 	assert.Equal(t, "Error (nonzero_exit): command exited with code 3\nout\n[stderr]\nerr\n", e.Text())
-	_, err = call(t, bash, command("exec kill -9 $$"))
-	assert.Equal(t, 137, *failure(t, err, "nonzero_exit").ExitCode)
-	_, err = call(t, bash, command("-x"))
-	assert.Equal(t, 127, *failure(t, err, "nonzero_exit").ExitCode)
+	assert.Equal(t, 137, *fails(t, bash, command("exec kill -9 $$"), "nonzero_exit").ExitCode)
+	assert.Equal(t, 127, *fails(t, bash, command("-x"), "nonzero_exit").ExitCode)
 	for _, cwd := range []string{"missing", "file", "out", "file/x"} {
-		_, err = call(t, bash, command("true", `,"cwd":"`+cwd+`"`))
-		failure(t, err, "invalid_cwd")
+		fails(t, bash, command("true", `,"cwd":"`+cwd+`"`), "invalid_cwd")
 	}
 }
 
 func TestBashNonzeroExitAsOutput(t *testing.T) {
 	bash, _ := bashTool(t, Settings{NonzeroExitAsOutput: true})
-	out, err := call(t, bash, command("echo out; exit 3"))
-	require.NoError(t, err)
+	out := run(t, bash, command("echo out; exit 3"))
 	assert.EqualValues(t, 3, structured(t, out)["exit_code"])
 	assert.Equal(t, "exit code 3", out.(interface{ Notice() string }).Notice())
 }
 
 func TestBashFallsBackToSh(t *testing.T) {
 	bash, _ := bashTool(t, Settings{LookPath: without("bash")})
-	out, err := call(t, bash, command(`echo "[$BASH_VERSION] -x"`))
-	require.NoError(t, err)
+	out := run(t, bash, command(`echo "[$BASH_VERSION] -x"`))
 	if sh, _ := filepath.EvalSymlinks("/bin/sh"); !strings.Contains(sh, "bash") {
 		assert.Equal(t, "[] -x\n", out.Code())
 	}
 	bash, _ = bashTool(t, Settings{LookPath: without("bash", "sh")})
-	_, err = call(t, bash, command("true"))
-	failure(t, err, "spawn_error")
+	fails(t, bash, command("true"), "spawn_error")
 
 	// A bash that is there and cannot be run is no bash either.
 	dir := t.TempDir()
@@ -147,8 +133,7 @@ func TestBashFallsBackToSh(t *testing.T) {
 		}
 		return exec.LookPath(name)
 	}})
-	out, err = call(t, bash, command("echo fine"))
-	require.NoError(t, err)
+	out = run(t, bash, command("echo fine"))
 	assert.Equal(t, "fine\n", out.Code())
 }
 
@@ -162,8 +147,7 @@ func TestBashEnvironment(t *testing.T) {
 		env = append(env, name+"=secret")
 	}
 	bash, _ := bashTool(t, Settings{Env: func() []string { return env }, PassEnv: []string{"CODEX_LET"}})
-	out, err := call(t, bash, command("env", `,"env":{"LET":"mine","PRUNER_URL":"given"}`))
-	require.NoError(t, err)
+	out := run(t, bash, command("env", `,"env":{"LET":"mine","PRUNER_URL":"given"}`))
 	seen := strings.Split(out.Code(), "\n")
 	for _, name := range secrets {
 		assert.NotContains(t, seen, name+"=secret")
@@ -182,8 +166,7 @@ func TestTheDatabasesPassword(t *testing.T) {
 			env = append(env, name+"=secret")
 		}
 		bash, _ := bashTool(t, Settings{Env: func() []string { return env }})
-		out, err := call(t, bash, command("env"))
-		require.NoError(t, err)
+		out := run(t, bash, command("env"))
 		assert.Contains(t, out.Code(), "PGHOST=db")
 		for _, name := range names {
 			assert.Equal(t, seen, strings.Contains(out.Code(), name+"=secret"), "%s with %q", name, store)
@@ -214,8 +197,7 @@ func TestBashKeepsThePath(t *testing.T) {
 	assert.Nil(t, out)
 	assert.Equal(t, 127, *failure(t, err, "nonzero_exit").ExitCode, "a call's own PATH wins")
 
-	_, err = call(t, bash, command("echo (oops"))
-	failed = failure(t, err, "nonzero_exit")
+	failed = fails(t, bash, command("echo (oops"), "nonzero_exit")
 	assert.Contains(t, *failed.Stderr, "line 1")
 	assert.NotContains(t, *failed.Stderr, "MCP_PRUNER")
 }
@@ -226,8 +208,7 @@ func TestBashWithoutAPath(t *testing.T) {
 	t.Setenv("PATH", "")
 	list, err := New(Settings{Root: root, Env: func() []string { return []string{"HOME=" + root} }})
 	require.NoError(t, err)
-	out, err := call(t, list[1], command("echo fine"))
-	require.NoError(t, err)
+	out := run(t, list[1], command("echo fine"))
 	assert.Equal(t, "fine\n", out.Code())
 }
 
@@ -259,8 +240,7 @@ func TestBashSharesTheCap(t *testing.T) {
 		{"printf %900d 0; printf %200d 0 >&2", 824, 200, true},
 		{"printf '\\377\\376'", 6, 0, false},
 	} {
-		out, err := call(t, bash, command(c.command, `,"max_output_bytes":1024`))
-		require.NoError(t, err)
+		out := run(t, bash, command(c.command, `,"max_output_bytes":1024`))
 		got := structured(t, out)
 		assert.Len(t, got["stdout"], c.stdout, c.command)
 		assert.Len(t, got["stderr"], c.stderr, c.command)
@@ -273,8 +253,7 @@ func TestBashSharesTheCap(t *testing.T) {
 func TestBashOutputIsBounded(t *testing.T) {
 	bash, _ := bashTool(t, Settings{})
 	peak := peakHeap(t, func() {
-		out, err := call(t, bash, command("head -c 300000000 /dev/zero | tr '\\0' x && echo done >&2", `,"max_output_bytes":65536`))
-		require.NoError(t, err)
+		out := run(t, bash, command("head -c 300000000 /dev/zero | tr '\\0' x && echo done >&2", `,"max_output_bytes":65536`))
 		got := structured(t, out)
 		assert.Equal(t, "done\n", got["stderr"])
 		assert.Len(t, got["stdout"], 65536-len("done\n"))
@@ -333,8 +312,7 @@ func TestBashLeavesDaemonsAlone(t *testing.T) {
 		bash, root := bashTool(t, Settings{})
 		begin := time.Now()
 		daemon := `bash -c 'echo $$ >daemon; while [ ! -e go ]; do sleep 0.02; done; echo a; echo b; echo c; touch survived; exec sleep 600'`
-		out, err := call(t, bash, command(start+daemon+" & until [ -s daemon ]; do sleep 0.01; done; echo started"))
-		require.NoError(t, err)
+		out := run(t, bash, command(start+daemon+" & until [ -s daemon ]; do sleep 0.01; done; echo started"))
 		assert.Contains(t, out.Code(), "started\n")
 		assert.Less(t, time.Since(begin), time.Minute)
 		pid := pidIn(t, filepath.Join(root, "daemon"))
@@ -353,16 +331,14 @@ func TestBashLeavesDaemonsAlone(t *testing.T) {
 func TestBashKeepsWhatWasPrintedBeforeTheEnd(t *testing.T) {
 	bash, _ := bashTool(t, Settings{})
 	for range 10 {
-		out, err := call(t, bash, command("sleep 3 & head -c 60000 /dev/zero | tr '\\0' x"))
-		require.NoError(t, err)
+		out := run(t, bash, command("sleep 3 & head -c 60000 /dev/zero | tr '\\0' x"))
 		require.Len(t, out.Code(), 60000)
 	}
 }
 
 func TestBashLongCommandLine(t *testing.T) {
 	bash, _ := bashTool(t, Settings{})
-	out, err := call(t, bash, command(": "+strings.Repeat("x", 49_900)+"; echo fine"))
-	require.NoError(t, err)
+	out := run(t, bash, command(": "+strings.Repeat("x", 49_900)+"; echo fine"))
 	assert.Equal(t, "fine\n", out.Code())
 }
 

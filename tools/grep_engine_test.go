@@ -53,12 +53,10 @@ func TestGrepChoosesItsEngine(t *testing.T) {
 		assert.Equal(t, "a:1:1:word", out.Text(), about)
 	}
 	none := newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": "", "grep": ""})})["grep"]
-	out, err := call(t, none, `{"pattern":"word"}`)
-	require.NoError(t, err)
+	out := run(t, none, `{"pattern":"word"}`)
 	assert.Equal(t, "a:1:1:word", out.Text())
 	broken := map[string]string{"rg": "", "grep": filepath.Join(root, "a")}
-	_, err = call(t, newTools(t, Settings{Root: root, LookPath: programs(broken)})["grep"], `{"pattern":"word"}`)
-	failure(t, err, "spawn_error")
+	fails(t, newTools(t, Settings{Root: root, LookPath: programs(broken)})["grep"], `{"pattern":"word"}`, "spawn_error")
 }
 
 // TestAWarningIsNoFailure: the dynamic linker complains about a preload library on the
@@ -104,8 +102,7 @@ func TestGrepCommandLines(t *testing.T) {
 	} {
 		known := map[string]string{"rg": "", "grep": ""}
 		known[c.engine] = fake
-		_, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(known)})["grep"], c.args)
-		require.NoError(t, err)
+		_ = run(t, newTools(t, Settings{Root: root, LookPath: programs(known)})["grep"], c.args)
 		line, err := os.ReadFile(args)
 		require.NoError(t, err)
 		got := strings.Join(strings.Split(strings.TrimSpace(string(line)), "\n"), " ")
@@ -121,8 +118,7 @@ func TestGrepEngineFails(t *testing.T) {
 	rg := fakeProgram(t, "#!/bin/sh\ncat <<'END'\n"+found+"\nEND\necho 'cannot read b' >&2\nexit 2\n")
 	grep := fakeProgram(t, fmt.Sprintf("#!/bin/sh\nprintf '%%s\\0%%s\\n' %s/a 1:word\necho 'cannot read b' >&2\nexit 2\n", root))
 	for _, known := range []map[string]string{{"rg": rg}, {"rg": "", "grep": grep}} {
-		_, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(known)})["grep"], `{"pattern":"word"}`)
-		e := failure(t, err, "rg_error")
+		e := fails(t, newTools(t, Settings{Root: root, LookPath: programs(known)})["grep"], `{"pattern":"word"}`, "rg_error")
 		assert.Equal(t, 2, *e.ExitCode)
 		assert.Equal(t, "cannot read b", e.Message)
 	}
@@ -176,8 +172,7 @@ func TestGrepTimeoutAndCancel(t *testing.T) {
 		gone := func() bool { return !running(-pidIn(t, group)) }
 
 		_ = os.Remove(group)
-		_, err := call(t, grep, `{"pattern":"word","timeout_ms":700}`)
-		assert.Equal(t, 700, failure(t, err, "timeout").TimeoutMS)
+		assert.Equal(t, 700, fails(t, grep, `{"pattern":"word","timeout_ms":700}`, "timeout").TimeoutMS)
 		require.Eventually(t, gone, time.Minute, 10*time.Millisecond)
 
 		_ = os.Remove(group)
@@ -189,7 +184,7 @@ func TestGrepTimeoutAndCancel(t *testing.T) {
 				}
 			}
 		}()
-		_, err = checked(t, grep, `{"pattern":"word"}`).Run(ctx)
+		_, err := checked(t, grep, `{"pattern":"word"}`).Run(ctx)
 		require.True(t, errors.Is(err, context.Canceled), "%v", err)
 		require.Eventually(t, gone, time.Minute, 10*time.Millisecond)
 	}
@@ -201,12 +196,10 @@ func TestGrepStopsEarly(t *testing.T) {
 	write(t, root, "a", strings.Repeat("word\n", 100_000))
 	engines(t, func(t *testing.T, s Settings) {
 		s.Root = root
-		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"word","max_matches":3}`)
-		require.NoError(t, err)
+		out := run(t, newTools(t, s)["grep"], `{"pattern":"word","max_matches":3}`)
 		got := structured(t, out)
 		assert.Equal(t, []any{3., true}, []any{got["match_count"], got["truncated"]})
-		out, err = call(t, newTools(t, s)["grep"], `{"pattern":"word","max_matches":5000,"max_output_bytes":1024}`)
-		require.NoError(t, err)
+		out = run(t, newTools(t, s)["grep"], `{"pattern":"word","max_matches":5000,"max_output_bytes":1024}`)
 		got = structured(t, out)
 		assert.Equal(t, []any{256., true}, []any{got["match_count"], got["truncated"]})
 	})
@@ -232,18 +225,15 @@ func TestGrepStopsAtTheFirst(t *testing.T) {
 			grep := newTools(t, s)["grep"]
 			for _, more := range []string{`,"output_mode":"files"`, `,"output_mode":"count"`, "", `,"context_lines":1`} {
 				args := `{"pattern":"foo"` + c.args + more
-				all, err := call(t, grep, args+"}")
-				require.NoError(t, err)
+				all := run(t, grep, args+"}")
 				total := len(strings.Fields(c.files))
 				for n := 1; n <= total; n++ {
-					some, err := call(t, grep, fmt.Sprintf(`%s,"max_matches":%d}`, args, n))
-					require.NoError(t, err)
+					some := run(t, grep, fmt.Sprintf(`%s,"max_matches":%d}`, args, n))
 					assert.True(t, strings.HasPrefix(all.Text(), some.Text()), "%s %d: %s", args, n, some.Text())
 					assert.Equal(t, n < total, structured(t, some)["truncated"])
 				}
 			}
-			files, err := call(t, grep, `{"pattern":"foo","output_mode":"files"`+c.args+`}`)
-			require.NoError(t, err)
+			files := run(t, grep, `{"pattern":"foo","output_mode":"files"`+c.args+`}`)
 			want := strings.NewReplacer(" ", "\n", "␠", " ", "␤", "\n").Replace(c.files)
 			assert.Equal(t, want, files.Text())
 		})
@@ -256,8 +246,7 @@ func TestGrepCapShowsTheFirstMatch(t *testing.T) {
 	write(t, root, "a", strings.Repeat("😀", 400)+"\n")
 	engines(t, func(t *testing.T, s Settings) {
 		s.Root = root
-		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"😀","max_output_bytes":1025}`)
-		require.NoError(t, err)
+		out := run(t, newTools(t, s)["grep"], `{"pattern":"😀","max_output_bytes":1025}`)
 		assert.Equal(t, "a:1:1:"+strings.Repeat("😀", 256), out.Text())
 		assert.Equal(t, true, structured(t, out)["truncated"])
 	})
@@ -275,8 +264,7 @@ func TestGrepReadsOnlyWhatIsInside(t *testing.T) {
 		fmt.Fprintf(&events, `{"type":"match","data":{"path":{"text":%q},"lines":{"text":"secret"},"line_number":1,"absolute_offset":0,"submatches":[]}}`+"\n", path)
 	}
 	rg := fakeProgram(t, "#!/bin/sh\ncat <<'END'\n"+events.String()+"END\n")
-	out, err := call(t, newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": rg})})["grep"], `{"pattern":"word"}`)
-	require.NoError(t, err)
+	out := run(t, newTools(t, Settings{Root: root, LookPath: programs(map[string]string{"rg": rg})})["grep"], `{"pattern":"word"}`)
 	assert.Equal(t, "a:1:1:word", out.Text())
 }
 

@@ -9,7 +9,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // farApart is a text with the word needle in its second line and in two others, half a
@@ -65,8 +64,7 @@ func TestGrepFarApart(t *testing.T) {
 			write(t, root, c.name, text)
 			engines(t, func(t *testing.T, s Settings) {
 				s.Root = root
-				out, err := call(t, newTools(t, s)["grep"], fmt.Sprintf(`{"pattern":"needle","context_lines":%d}`, around))
-				require.NoError(t, err)
+				out := run(t, newTools(t, s)["grep"], fmt.Sprintf(`{"pattern":"needle","context_lines":%d}`, around))
 				assert.Equal(t, want, strings.ReplaceAll(out.Text(), "\n--\n", "\n"), c.name)
 			})
 		}
@@ -90,8 +88,7 @@ func TestGrepFarIntoBinary(t *testing.T) {
 		engines(t, func(t *testing.T, s Settings) {
 			s.Root = root
 			for _, path := range []string{".", "f"} {
-				out, err := call(t, newTools(t, s)["grep"], fmt.Sprintf(`{"pattern":"needle","path":%q}`, path))
-				require.NoError(t, err)
+				out := run(t, newTools(t, s)["grep"], fmt.Sprintf(`{"pattern":"needle","path":%q}`, path))
 				assert.Equal(t, c.want, out.Text(), path)
 			}
 		})
@@ -107,8 +104,7 @@ func TestGrepKeepsTheFirst(t *testing.T) {
 	}
 	engines(t, func(t *testing.T, s Settings) {
 		s.Root = root
-		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"needle","max_matches":45}`)
-		require.NoError(t, err)
+		out := run(t, newTools(t, s)["grep"], `{"pattern":"needle","max_matches":45}`)
 		var want []string
 		for i := range 45 {
 			want = append(want, fmt.Sprintf("d00/f%03d:%d:1:needle", i/20*10, i%20+1))

@@ -92,8 +92,7 @@ func grepCase(t *testing.T, s Settings, file string) {
 // roundTrip checks that an output which a pruner returns unchanged gives the same result.
 func roundTrip(t *testing.T, out Output) {
 	t.Helper()
-	again, err := out.Prune(out.Code())
-	require.NoError(t, err)
+	again := prunedTo(t, out, out.Code())
 	assert.Equal(t, structured(t, out), structured(t, again))
 	assert.Equal(t, out.Text(), again.Text())
 }
@@ -178,8 +177,7 @@ func TestGrepLongLinesOfQuotes(t *testing.T) {
 	want := map[string]float64{"csv": 70_001, "first": 1, "odd": 1, "tabs": 90_001}
 	engines(t, func(t *testing.T, s Settings) {
 		s.Root = root
-		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"NEEDLE"}`)
-		require.NoError(t, err)
+		out := run(t, newTools(t, s)["grep"], `{"pattern":"NEEDLE"}`)
 		columns := map[string]float64{}
 		for _, m := range structured(t, out)["matches"].([]any) {
 			m := m.(map[string]any)
@@ -218,8 +216,7 @@ func TestColumnsBesideLetters(t *testing.T) {
 				if s.LookPath != nil {
 					want = c.grep
 				}
-				out, err := call(t, newTools(t, s)["grep"], `{"pattern":`+quote(c.pattern)+`}`)
-				require.NoError(t, err)
+				out := run(t, newTools(t, s)["grep"], `{"pattern":`+quote(c.pattern)+`}`)
 				matches := structured(t, out)["matches"].([]any)
 				require.Len(t, matches, 1)
 				column, _ := matches[0].(map[string]any)["column"].(float64)

@@ -38,14 +38,12 @@ func TestReadNeverWaitsForAFifo(t *testing.T) {
 	read := newTools(t, Settings{Root: root})["read"]
 	within(t, 10*time.Second, func() {
 		for _, name := range []string{"fifo", "link"} {
-			_, err := call(t, read, `{"file_path":"`+name+`"}`)
-			failure(t, err, "invalid_path")
+			fails(t, read, `{"file_path":"`+name+`"}`, "invalid_path")
 		}
 	})
 	dev := newTools(t, Settings{Root: "/dev"})["read"]
 	for _, name := range []string{"null", "zero", "tty"} {
-		_, err := call(t, dev, `{"file_path":"`+name+`"}`)
-		failure(t, err, "invalid_path")
+		fails(t, dev, `{"file_path":"`+name+`"}`, "invalid_path")
 	}
 }
 
@@ -134,11 +132,9 @@ func TestGrepSkipsWhatIsNoFile(t *testing.T) {
 				assert.Equal(t, want, out.Text(), args)
 			}
 			for _, path := range []string{"out", "outfile", "out/b"} {
-				_, err := call(t, grep, `{"pattern":"word","path":"`+path+`"}`)
-				failure(t, err, "invalid_path")
+				fails(t, grep, `{"pattern":"word","path":"`+path+`"}`, "invalid_path")
 			}
-			_, err := call(t, grep, `{"pattern":"word","cwd":"out"}`)
-			failure(t, err, "invalid_path")
+			fails(t, grep, `{"pattern":"word","cwd":"out"}`, "invalid_path")
 		})
 	})
 }
@@ -151,8 +147,7 @@ func TestGrepNamesWithColonsAndLineEnds(t *testing.T) {
 	}
 	engines(t, func(t *testing.T, s Settings) {
 		s.Root = root
-		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"word","context_lines":1}`)
-		require.NoError(t, err)
+		out := run(t, newTools(t, s)["grep"], `{"pattern":"word","context_lines":1}`)
 		var got []string
 		for _, m := range structured(t, out)["matches"].([]any) {
 			m := m.(map[string]any)
@@ -172,8 +167,7 @@ func TestGrepLongLines(t *testing.T) {
 	write(t, root, "short", strings.Repeat("é", 494)+"needle\n")
 	engines(t, func(t *testing.T, s Settings) {
 		s.Root = root
-		out, err := call(t, newTools(t, s)["grep"], `{"pattern":"needle"}`)
-		require.NoError(t, err)
+		out := run(t, newTools(t, s)["grep"], `{"pattern":"needle"}`)
 		got := structured(t, out)
 		assert.Equal(t, false, got["truncated"])
 		columns := map[string]float64{}
@@ -214,8 +208,7 @@ func TestGrepMemory(t *testing.T) {
 		}
 		peak := peakHeap(t, func() {
 			for _, mode := range []string{"content", "count"} {
-				out, err := call(t, grep, `{"pattern":"word","output_mode":"`+mode+`"}`)
-				require.NoError(t, err)
+				out := run(t, grep, `{"pattern":"word","output_mode":"`+mode+`"}`)
 				assert.Contains(t, out.Text(), found)
 			}
 		})
@@ -265,8 +258,7 @@ func TestReadMemory(t *testing.T) {
 	}
 	require.NoError(t, f.Close())
 	peak := peakHeap(t, func() {
-		out, err := call(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"big","max_output_bytes":65536}`)
-		require.NoError(t, err)
+		out := run(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"big","max_output_bytes":65536}`)
 		assert.Len(t, out.Code(), 65536)
 	})
 	assert.Less(t, peak>>20, uint64(8))

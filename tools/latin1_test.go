@@ -24,10 +24,8 @@ func TestGrepShowsWhatReadShows(t *testing.T) {
 				s.Root = t.TempDir()
 				write(t, s.Root, "f", file)
 				tools := newTools(t, s)
-				read, err := call(t, tools["read"], `{"file_path":"f"}`)
-				require.NoError(t, err)
-				found, err := call(t, tools["grep"], `{"pattern":"key","paths":["f"],"context_lines":1}`)
-				require.NoError(t, err)
+				read := run(t, tools["read"], `{"file_path":"f"}`)
+				found := run(t, tools["grep"], `{"pattern":"key","paths":["f"],"context_lines":1}`)
 				require.Contains(t, found.Text(), "key")
 				lines := strings.Split(read.Text(), "\n")
 				for _, m := range found.(*grepOutput).Matches {

@@ -33,8 +33,7 @@ func TestNoticeNamesTheLastLineShown(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "f"), []byte(numbered(1, 100)), 0o600))
 	read := newTools(t, Settings{Root: dir})["read"]
 	for _, c := range []struct{ first, lines, last int }{{1, 10, 10}, {1, 1, 1}, {1, 99, 99}, {41, 10, 50}, {100, 1, 0}, {99, 1, 99}} {
-		out, err := call(t, read, fmt.Sprintf(`{"file_path":"f","start_line":%d}`, c.first))
-		require.NoError(t, err)
+		out := run(t, read, fmt.Sprintf(`{"file_path":"f","start_line":%d}`, c.first))
 		if c.last == 0 {
 			_, cut := out.(Cutter).Cut(Limit{Lines: c.lines})
 			assert.False(t, cut, "the last line is all of it")
@@ -116,8 +115,7 @@ func TestAQuestionLooksAtMoreMatches(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "f"), []byte(strings.Repeat("x\n", 5001)), 0o600))
 	grep = newTools(t, Settings{Root: dir})["grep"]
-	out, err := call(t, grep, `{"pattern":"x","context_focus_question":"where?"}`)
-	require.NoError(t, err)
+	out := run(t, grep, `{"pattern":"x","context_focus_question":"where?"}`)
 	assert.Equal(t, []any{5000., true}, []any{structured(t, out)["match_count"], structured(t, out)["truncated"]})
 }
 

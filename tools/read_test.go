@@ -37,8 +37,7 @@ func TestReadContent(t *testing.T) {
 		t.Run(c.about, func(t *testing.T) {
 			root := t.TempDir()
 			write(t, root, "f", c.file)
-			out, err := call(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"./f"`+c.args+`}`)
-			require.NoError(t, err)
+			out := run(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"./f"`+c.args+`}`)
 			assert.Equal(t, c.content, out.Code())
 			assert.Equal(t, c.content, out.Text())
 			got := structured(t, out)
@@ -66,8 +65,7 @@ func TestReadSaysWhatItDecoded(t *testing.T) {
 		"Größe":                "",
 	} {
 		write(t, root, "f", text)
-		out, err := call(t, read, `{"file_path":"f"}`)
-		require.NoError(t, err)
+		out := run(t, read, `{"file_path":"f"}`)
 		assert.Equal(t, notice, out.(Noticer).Notice(), "%q", text)
 	}
 }
@@ -100,8 +98,7 @@ func TestReadIsCutBetweenRunes(t *testing.T) {
 		{"bad", 1023, true, nil},
 		{"exact", 1024, false, nil},
 	} {
-		out, err := call(t, read, `{"file_path":"`+c.file+`","max_output_bytes":1024}`)
-		require.NoError(t, err)
+		out := run(t, read, `{"file_path":"`+c.file+`","max_output_bytes":1024}`)
 		got := structured(t, out)
 		assert.EqualValues(t, c.bytes, got["bytes"], c.file)
 		assert.Len(t, out.Code(), c.bytes)
@@ -121,8 +118,7 @@ func TestReadOnFromTheCut(t *testing.T) {
 	read := newTools(t, Settings{Root: root})["read"]
 	var lines []string
 	for next := 1.0; next > 0; {
-		out, err := call(t, read, `{"file_path":"f","max_output_bytes":1024,"start_line":`+jsonText(next)+`}`)
-		require.NoError(t, err)
+		out := run(t, read, `{"file_path":"f","max_output_bytes":1024,"start_line":`+jsonText(next)+`}`)
 		got := structured(t, out)
 		part := strings.SplitAfter(out.Code(), "\n")
 		next, _ = got["next_start_line"].(float64)
@@ -168,8 +164,7 @@ func TestReadRefuses(t *testing.T) {
 		assert.NotContains(t, e.Message, outside)
 		assert.True(t, strings.HasPrefix(e.Text(), "Error ("+code+"): "+files.Quoted(path)), e.Text())
 	}
-	_, err := call(t, read, `{"file_path":"binary"}`)
-	assert.Equal(t, "binary: not UTF-8 text (binary, 3 bytes)", failure(t, err, "io_error").Message)
+	assert.Equal(t, "binary: not UTF-8 text (binary, 3 bytes)", fails(t, read, `{"file_path":"binary"}`, "io_error").Message)
 	for _, path := range []string{"absolute", "relative", filepath.Join(root, "dir/file")} {
 		out, err := call(t, read, `{"file_path":`+quote(path)+`}`)
 		require.NoError(t, err, path)
@@ -189,11 +184,9 @@ func TestReadCancelled(t *testing.T) {
 func TestReadPrune(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "f", "one\ntwo\n")
-	out, err := call(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"f"}`)
-	require.NoError(t, err)
+	out := run(t, newTools(t, Settings{Root: root})["read"], `{"file_path":"f"}`)
 	assert.Equal(t, Source{File: "f", FirstLine: 1}, out.Source())
-	pruned, err := out.Prune("")
-	require.NoError(t, err)
+	pruned := prunedTo(t, out, "")
 	assert.Empty(t, pruned.Text())
 	assert.EqualValues(t, 8, structured(t, pruned)["bytes"], "bytes are of the raw output")
 	assert.Equal(t, "one\ntwo\n", out.Text(), "the raw output stays")
@@ -204,15 +197,12 @@ func TestReadPrunedToNothing(t *testing.T) {
 	s := Settings{Root: t.TempDir()}
 	write(t, s.Root, "a", "text\n")
 	write(t, s.Root, "empty", "")
-	out, err := call(t, newTools(t, s)["read"], `{"file_path":"a"}`)
-	require.NoError(t, err)
+	out := run(t, newTools(t, s)["read"], `{"file_path":"a"}`)
 	assert.Empty(t, out.(Noticer).Notice())
-	pruned, err := out.Prune("")
-	require.NoError(t, err)
+	pruned := prunedTo(t, out, "")
 	assert.Empty(t, pruned.Text())
 	assert.Equal(t, "the pruner kept none of the text; call again without context_focus_question for all of it", pruned.(Noticer).Notice())
-	out, err = call(t, newTools(t, s)["read"], `{"file_path":"empty"}`)
-	require.NoError(t, err)
+	out = run(t, newTools(t, s)["read"], `{"file_path":"empty"}`)
 	assert.Equal(t, "no lines here", out.(Noticer).Notice())
 }
 
@@ -247,11 +237,10 @@ func TestPathsThatComeBack(t *testing.T) {
 	for _, root := range []string{real, link} {
 		tools := newTools(t, Settings{Root: root})
 		back := "../" + filepath.Base(root)
-		out, err := call(t, tools["read"], `{"file_path":"sub/../`+back+`/sub/a.txt"}`)
-		require.NoError(t, err)
+		out := run(t, tools["read"], `{"file_path":"sub/../`+back+`/sub/a.txt"}`)
 		assert.Equal(t, "word\n", out.Code())
 		for _, args := range []string{`"path":"` + back + `"`, `"cwd":"` + back + `/sub","path":"../` + back + `/sub"`, `"cwd":"sub","path":"../` + back + `"`} {
-			out, err = call(t, tools["grep"], `{"pattern":"word",`+args+`}`)
+			out, err := call(t, tools["grep"], `{"pattern":"word",`+args+`}`)
 			require.NoError(t, err, args)
 			assert.Equal(t, "sub/a.txt:1:1:word", out.Text(), args)
 		}
@@ -261,8 +250,7 @@ func TestPathsThatComeBack(t *testing.T) {
 		}
 	}
 	name := filepath.Join(real, "sub/a.txt")
-	out, err := call(t, newTools(t, Settings{Root: "/"})["read"], `{"file_path":`+quote("../.."+name)+`}`)
-	require.NoError(t, err)
+	out := run(t, newTools(t, Settings{Root: "/"})["read"], `{"file_path":`+quote("../.."+name)+`}`)
 	assert.Equal(t, "word\n", out.Code())
 }
 

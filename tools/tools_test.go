@@ -41,6 +41,28 @@ func call(t *testing.T, tool Tool, args string) (Output, error) {
 	return checked(t, tool, args).Run(t.Context())
 }
 
+// run is a call that gives an output.
+func run(t *testing.T, tool Tool, args string) Output {
+	t.Helper()
+	out, err := call(t, tool, args)
+	require.NoError(t, err)
+	return out
+}
+
+// fails is a call that fails with an error of the tool.
+func fails(t *testing.T, tool Tool, args, code string) *Error {
+	t.Helper()
+	_, err := call(t, tool, args)
+	return failure(t, err, code)
+}
+
+func prunedTo(t *testing.T, out Output, text string) Output {
+	t.Helper()
+	pruned, err := out.Prune(text)
+	require.NoError(t, err)
+	return pruned
+}
+
 func checked(t *testing.T, tool Tool, args string) Call {
 	t.Helper()
 	c, issues := tool.Check(decode(t, args))

@@ -1,7 +1,6 @@
 package lineprune
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -89,8 +88,7 @@ func (f *caseFile) set(t *testing.T, line string) {
 // keptText returns the lines that Prune keeps.
 func keptText(t *testing.T, text, question string, opts Options) (map[string]bool, Result) {
 	t.Helper()
-	res, err := Prune(context.Background(), text, question, Auto, opts)
-	require.NoError(t, err)
+	res := prune(t, text, question, Auto, opts)
 	lines, kept := doc.Lines(text), map[string]bool{}
 	for _, k := range res.Kept {
 		kept[lines[k-1]] = true

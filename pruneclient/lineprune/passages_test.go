@@ -1,7 +1,6 @@
 package lineprune
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -28,8 +27,7 @@ func TestThePassageOfASearchStaysWhole(t *testing.T) {
 		"asked":   {},
 		"session": {Call: session.Origin{Tool: "grep", Args: map[string]any{"pattern": "func open"}, Context: []session.Event{{Kind: session.Say, Text: "open5 fails"}}}},
 	} {
-		res, err := Prune(context.Background(), strings.Join(found, "\n"), "what does open5 do in internal/shop/part5.go", Grep, opts)
-		require.NoError(t, err)
+		res := prune(t, strings.Join(found, "\n"), "what does open5 do in internal/shop/part5.go", Grep, opts)
 		require.Less(t, len(res.Kept), res.Total, name)
 		assert.Contains(t, res.Kept, 5*31+1, name)
 		for file := range 8 { // whole or gone

@@ -1,7 +1,6 @@
 package lineprune
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -23,8 +22,7 @@ func TestKeptLinesAreAsWritten(t *testing.T) {
 	for _, f := range loadCases(t) {
 		for _, opts := range []Options{f.opts, {File: f.opts.File, Command: f.opts.Command}} {
 			for _, q := range f.questions {
-				res, err := Prune(context.Background(), f.text, q.question, Auto, opts)
-				require.NoError(t, err)
+				res := prune(t, f.text, q.question, Auto, opts)
 				fmt.Fprintf(&b, "%s, %s: %s\n\t%s\n", f.name, budgetName(opts.Budget), q.question, keptRanges(res))
 			}
 		}

@@ -72,14 +72,12 @@ func TestMatchlessQuestionUnderABudgetSaysSo(t *testing.T) {
 		"which violins are tuned":      "nothing in it matches",
 		"where does the first violins": "`violins` is nowhere in it",
 	} {
-		res, err := Prune(t.Context(), text, question, Code, Options{Budget: 0.3})
-		require.NoError(t, err)
+		res := prune(t, text, question, Code, Options{Budget: 0.3})
 		require.Equal(t, []string{LowConfidence}, res.Warnings, question)
 		require.Contains(t, res.Note, note, question)
 		require.Greater(t, len(res.Kept), 10, question)
 	}
-	res, err := Prune(t.Context(), text, "func second", Code, Options{Budget: 0.3})
-	require.NoError(t, err)
+	res := prune(t, text, "func second", Code, Options{Budget: 0.3})
 	require.Empty(t, res.Warnings)
 	require.Empty(t, res.Note)
 }
@@ -157,11 +155,9 @@ func TestANoteDeniesOnlyWhatWasLookedAt(t *testing.T) {
 		{rest[1:], "`violins` is nowhere in it", nowhere},
 		{rest[1:] + "\nsix_violinsolos", "no part of it clearly answers", ""},
 	} {
-		res, err := Prune(t.Context(), c.text, "where are the violins", Code, Options{})
-		require.NoError(t, err)
+		res := prune(t, c.text, "where are the violins", Code, Options{})
 		require.Contains(t, res.Note, "not pruned: "+c.free)
-		res, err = Prune(t.Context(), c.text, "where are the violins", Code, Options{Budget: 0.3})
-		require.NoError(t, err)
+		res = prune(t, c.text, "where are the violins", Code, Options{Budget: 0.3})
 		require.Equal(t, cmp.Or(c.budget, "perhaps not the answer: "+c.free), res.Note)
 	}
 }
