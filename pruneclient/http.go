@@ -39,7 +39,6 @@ type HTTP struct {
 	turns     chan struct{} // one token per call in progress
 }
 
-// NewHTTP returns a Pruner for the service at s.URL.
 func NewHTTP(s HTTPSettings) (*HTTP, error) {
 	u, err := url.Parse(s.URL)
 	// url.Parse quotes its input including credentials, so its error is not passed on.
@@ -51,7 +50,7 @@ func NewHTTP(s HTTPSettings) (*HTTP, error) {
 	}
 	return &HTTP{
 		url:       s.URL,
-		endpoint:  publicURL(u),
+		endpoint:  (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String(),
 		timeout:   cmp.Or(s.Timeout, defaultTimeout),
 		threshold: s.Threshold,
 		client:    withoutRedirects(s.Client),
@@ -153,9 +152,4 @@ func withoutRedirects(c *http.Client) *http.Client {
 	}
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
-}
-
-func publicURL(u *url.URL) string {
-	public := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
-	return public.String()
 }

@@ -206,7 +206,8 @@ var databaseSecrets = []string{"PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "PGS
 func Hidden(env []string) func(name string) bool {
 	shared := slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "MCP_PRUNER_STORE=postgres") })
 	return func(name string) bool {
-		return hasPrefix(name, ownPrefixes) || ClientSecret(name) || shared && slices.Contains(databaseSecrets, name)
+		own := slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+		return own || ClientSecret(name) || shared && slices.Contains(databaseSecrets, name)
 	}
 }
 
@@ -214,8 +215,4 @@ func Hidden(env []string) func(name string) bool {
 // server does not need.
 func ClientSecret(name string) bool {
 	return slices.ContainsFunc(agent.Clients, func(c *agent.Client) bool { return c.HasSecret(name) })
-}
-
-func hasPrefix(name string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }

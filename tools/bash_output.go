@@ -180,7 +180,6 @@ func (g gap) lines(stream string) string {
 	return fmt.Sprintf("the rest of %sline %d and lines %d-%d", stream, g.first, g.first+1, g.last)
 }
 
-// more counts the lines of the gap.
 func (g gap) more() string {
 	switch n := g.last - g.first; {
 	case !g.torn:

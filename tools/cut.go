@@ -152,7 +152,6 @@ func (l Limit) part(line string) int {
 	return len(files.CutRune([]byte(line[:min(n+1, len(line))]), n))
 }
 
-// share returns the given percentage of a limit.
 func (l Limit) share(percent int) Limit {
 	of := func(n int) int {
 		if n == 0 {

@@ -51,7 +51,6 @@ func newGrepOutput(s grep.Search, r *grep.Result) *grepOutput {
 	return out.rendered()
 }
 
-// rendered sets the text of the results.
 func (o *grepOutput) rendered() *grepOutput {
 	if o.Matches == nil {
 		o.Matches = []grep.Match{}

@@ -63,10 +63,12 @@ func hashOf(line string) uint64 {
 	return h.Sum64()
 }
 
-// hunks returns the hunks of a diff that these edits explain: as [Log.OwnHunks].
-func (e edits) hunks(c ToolCall, lines []string) (own [][2]int) {
+// OwnHunks returns, of a diff of changes that are not committed, the hunks that consist of the agent's own edits since the
+// context began: their edits put in every added line, took out every removed one, and the diff has no line more often than they did
+// so. Each hunk is its first and its last line after the line "@@", counted from 1. It returns nil for the output of any other call.
+func (l *Log) OwnHunks(c ToolCall, lines []string) (own [][2]int) {
 	args, ok := c.diffArgs()
-	if !ok || len(e) == 0 {
+	if !ok || len(l.edits) == 0 {
 		return nil
 	}
 	hunks := hunksOf(lines)
@@ -85,7 +87,7 @@ func (e edits) hunks(c ToolCall, lines []string) (own [][2]int) {
 		}
 	}
 	for _, h := range hunks {
-		if h.file != "" && h.whole && h.by(e.of(h.file), total[h.file], lines) {
+		if h.file != "" && h.whole && h.by(l.edits.of(h.file), total[h.file], lines) {
 			own = append(own, [2]int{h.from, h.to})
 		}
 	}

@@ -195,11 +195,6 @@ func (l *Log) editedSince(file string) (turns int, ok bool) {
 	return l.turn - last, last >= 0
 }
 
-// OwnHunks returns, of a diff of changes that are not committed, the hunks that consist of the agent's own edits since the
-// context began: their edits put in every added line, took out every removed one, and the diff has no line more often than they did
-// so. Each hunk is its first and its last line after the line "@@", counted from 1. It returns nil for the output of any other call.
-func (l *Log) OwnHunks(c ToolCall, lines []string) (own [][2]int) { return l.edits.hunks(c, lines) }
-
 // NeedsEdits reports whether edits that a log was not told of could have made a part of a call's result.
 func (l *Log) NeedsEdits(c ToolCall) bool {
 	_, ok := c.diffArgs()

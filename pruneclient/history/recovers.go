@@ -13,7 +13,6 @@ var idParameters = []string{"file_path", "filePath", "path", "id", "prune_id", "
 // commandArguments are the arguments in which a tool is given a command or a script.
 var commandArguments = []string{"command", "cmd", "commands", "input", "script", "code"}
 
-// idOnly matches the id of an original.
 var idOnly = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^prn_[0-9a-f]{8}$`) })
 
 // recovering matches a command that prints a text which was cut or cleared: the verb recover of any program with an id, because

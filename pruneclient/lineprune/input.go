@@ -19,7 +19,6 @@ type input struct {
 
 func (in input) budgeted() bool { return in.opts.Budget > 0 }
 
-// structured reports whether a text consists of records.
 func structured(t *rank.Text) bool { return t.Data.Nested() || t.Data.IsTable() }
 
 // floor returns the score above which a line is kept for its own relevance.

@@ -161,7 +161,6 @@ func (o Options) parse(question string) *rank.Question {
 	return rank.ParseWords(question)
 }
 
-// score reads a text and scores its lines by a question.
 func score(ctx context.Context, text, question string, kind Kind, opts Options) (*rank.Text, rank.Relevance, error) {
 	t, err := read(ctx, text, question, kind, opts)
 	if err != nil {

@@ -85,7 +85,6 @@ func (s *selection) force(at span, why cause) {
 	}
 }
 
-// one keeps line i.
 func (s *selection) one(i int, why cause) {
 	s.keep[i] = why
 	s.used += int(s.Doc.Tokens[i])

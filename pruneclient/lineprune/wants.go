@@ -36,7 +36,7 @@ func (in input) introduced() input {
 // needsAll reports whether only the whole text can answer: the question asks for a number or an extreme
 // over many records, or for a judgement, or is about all records of structured data.
 func needsAll(t *rank.Text) bool {
-	if structured(t) && (t.Data.Solid || asksForAll(t)) {
+	if structured(t) && (t.Data.Solid || rank.AboutAll(t.Question) && !countIsRead(t)) {
 		return true
 	}
 	switch t.Want {
@@ -52,12 +52,6 @@ func needsAll(t *rank.Text) bool {
 		return records && !(t.Kind == doc.Logs && t.Question.Failure)
 	}
 	return false
-}
-
-// asksForAll reports whether a question about structured data is about all of its records. A count that the
-// text states is not.
-func asksForAll(t *rank.Text) bool {
-	return rank.AboutAll(t.Question) && !countIsRead(t)
 }
 
 // countIsRead reports whether the question asks for a number that the text states.

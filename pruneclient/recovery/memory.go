@@ -24,7 +24,6 @@ type memory struct {
 	evicted int64
 }
 
-// shared is one text and the number of its ids.
 type shared struct {
 	text string
 	ids  int

@@ -53,7 +53,6 @@ const (
 	markBytes = 4096
 )
 
-// NewText indexes the lines of a text.
 func NewText(text string) Text {
 	t := Text{text: text, lines: CountLines(text)}
 	t.marks = make([]mark, 0, min(t.lines, t.lines/markLines+len(text)/markBytes+1))
@@ -73,7 +72,6 @@ func (t Text) String() string { return t.text }
 
 func (t Text) Len() int { return t.lines }
 
-// All returns every line.
 func (t Text) All() []string {
 	lines := make([]string, t.lines)
 	at := 0

@@ -53,7 +53,7 @@ func documents(lines []string, solid []int, relevance []float64, limit int) []do
 func askable(lines []string) (solid []int) {
 	sealed := lineprune.Sealed(lines)
 	for i, line := range lines {
-		if !blank(line) && !sealed[i] {
+		if strings.TrimSpace(line) != "" && !sealed[i] {
 			solid = append(solid, i)
 		}
 	}
@@ -199,8 +199,6 @@ func finite(scores []float64) []float64 {
 	}
 	return out
 }
-
-func blank(line string) bool { return strings.TrimSpace(line) == "" }
 
 // sameShape reports whether two lines differ only in their numbers.
 func sameShape(a, b string) bool {

@@ -75,7 +75,6 @@ func (s *Service) Recover(ctx context.Context, a RecoverArgs, most int) (Recover
 // Size returns the number of bytes to return or, with a pattern, to search.
 func (r Recovery) Size() int { return r.size }
 
-// Whole returns all lines.
 func (r Recovery) Whole(ctx context.Context) (RecoverResult, error) {
 	res, err := r.Page(ctx, r.most)
 	if err == nil && res.Metadata.NextRanges != nil { // numbered matches can exceed the text

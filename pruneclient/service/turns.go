@@ -14,7 +14,6 @@ type turns struct {
 	of map[string]*turn
 }
 
-// turn is that of one subject.
 type turn struct {
 	places chan struct{} // one token per call that waits for a slot or has one
 	calls  int           // that wait for a place or have one

@@ -63,7 +63,6 @@ func (d *Document) container(at Span, kind Kind) (*Value, error) {
 	return &d.values[at.index], nil
 }
 
-// Items calls each for the elements of an array.
 func (d *Document) Items(array Span, each func(v Span) error) error {
 	v, err := d.container(array, Array)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"math"
 )
 
-// Kind is the type of a value.
 type Kind uint8
 
 // The kinds. scalarKind is a number, true, false or null.
@@ -30,7 +29,6 @@ type Value struct {
 // Holds reports whether the value is an object or an array.
 func (v Value) Holds() bool { return v.Kind <= Array }
 
-// Limits of a text.
 const (
 	maxDepth = 10_000 // containers within each other; as in encoding/json
 
@@ -67,7 +65,6 @@ func Find(text []byte) []Value {
 	return s.values
 }
 
-// scanner reads values from a text.
 type scanner struct {
 	text    []byte
 	at      int

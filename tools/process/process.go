@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// Times and sizes of the end of a process.
 const (
 	killAfter  = 500 * time.Millisecond // between SIGTERM and SIGKILL
 	lookEvery  = 5 * time.Millisecond   // for processes that are to end

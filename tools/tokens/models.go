@@ -128,7 +128,7 @@ func ModelOf(name string) (m Model, ok bool) {
 		for _, row := range rows {
 			from, _ := version(strings.Split(row.From, "."))
 			if part == row.Word || row.Provider != "Anthropic" && strings.HasPrefix(part, row.Word) {
-				if !is || !known || !less(asked, from) {
+				if !is || !known || slices.Compare(asked[:], from[:]) >= 0 {
 					found, is = row, true
 				}
 			}
@@ -200,8 +200,6 @@ func BindsThinking(model string, unknown bool) bool {
 	}
 	return *m.Binds
 }
-
-func less(a, b [2]int) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] }
 
 // versionAt returns the version of the model whose family is a part of its name: behind it, as in claude-opus-4-8-20260301, or
 // before it, as in claude-3-5-sonnet-20241022.

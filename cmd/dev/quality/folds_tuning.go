@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
@@ -67,7 +68,8 @@ func recallAt(cases []benchCase) float64 {
 // search halves and doubles one parameter after the other and keeps a change that raises the recall by more than
 // foldGain. undo restores all parameters.
 func search(cases []benchCase) (undo func()) {
-	params := doc.Parameters()
+	params := map[string]*float64{}
+	collect(params, "", reflect.ValueOf(&doc.Ranking).Elem())
 	saved := map[string]float64{}
 	best := recallAt(cases)
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -87,6 +89,18 @@ func search(cases []benchCase) (undo func()) {
 		for name, v := range saved {
 			*params[name] = v
 		}
+	}
+}
+
+// collect adds pointers to the constants of the ranking by name.
+func collect(params map[string]*float64, prefix string, v reflect.Value) {
+	for i := range v.NumField() {
+		name := prefix + v.Type().Field(i).Name
+		if v.Field(i).Kind() == reflect.Struct {
+			collect(params, name+".", v.Field(i))
+			continue
+		}
+		params[name] = v.Field(i).Addr().Interface().(*float64)
 	}
 }
 

@@ -111,7 +111,7 @@ func (b *Bill) addCalls() {
 	model := usageModel{prompt: ModelledSystem}
 	context, added := 0, 0
 	enter := func(n int) {
-		model.prompted(n)
+		model.prompt += n
 		added += n
 	}
 	for i, step := range b.Session.Steps {
@@ -130,7 +130,7 @@ func (b *Bill) addCalls() {
 			added = 0
 		case Say, Use:
 			n := OutputTokens(step)
-			model.answer(n)
+			model.output += n
 			if len(b.Calls) > 0 {
 				b.Calls[len(b.Calls)-1].written += n
 			}
@@ -233,9 +233,6 @@ type usageModel struct {
 	prompt, cached, output int
 	at                     time.Duration // of the call before
 }
-
-func (m *usageModel) prompted(n int) { m.prompt += n }
-func (m *usageModel) answer(n int)   { m.output += n }
 
 func (m *usageModel) call(at time.Duration) Usage {
 	if at > 0 && at-m.at > tokens.CacheLife {

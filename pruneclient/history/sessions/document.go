@@ -22,7 +22,6 @@ func documentOf(path string) *agent.Client {
 	return agent.Clients[at]
 }
 
-// readDocument yields the session of a document.
 func readDocument(c *agent.Client, path string, yield func(Session) error) error {
 	format := c.Transcripts.Document
 	text, err := readUpTo(path, maxLine)
@@ -39,7 +38,6 @@ func readDocument(c *agent.Client, path string, yield func(Session) error) error
 	return yield(*r.read())
 }
 
-// readUpTo reads a file of at most a number of bytes.
 func readUpTo(path string, most int) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -177,7 +177,6 @@ type fileReader struct {
 	bad    []error // one for each line that was skipped
 }
 
-// errFormat lists the accepted formats.
 var errFormat = fmt.Errorf("no transcript of %s, and no sessions as JSON lines", strings.Join(agent.Titles(agent.With(hasTranscripts)), ", "))
 
 func hasTranscripts(c *agent.Client) bool { return c.Transcripts.Folder != "" }

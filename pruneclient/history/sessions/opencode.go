@@ -209,7 +209,6 @@ func (r *opencodeReader) finish() {
 	r.call, r.results = 0, nil
 }
 
-// sqliteMagic begins every SQLite file.
 const sqliteMagic = "SQLite format 3\x00"
 
 // opencodeDatabase reports whether a file is a database by its first bytes.
@@ -280,7 +279,6 @@ func (r *opencodeReader) messages(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// record is an id and a JSON object.
 type record struct {
 	id   string
 	data []byte

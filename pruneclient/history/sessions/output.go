@@ -49,7 +49,6 @@ func CommandOutput(path, id, shown string) (text string, ok bool) {
 	return "", false
 }
 
-// commandOutput returns the output of a command from a line of the transcript.
 func commandOutput(line []byte, id string) (text string, ok bool) {
 	var e struct {
 		Payload struct {

@@ -79,7 +79,7 @@ func (r PrefixRule) Judge(parts []Part, use *PartUse) []PartVerdict {
 		v := PartVerdict{Part: p}
 		v.Used, v.Seen = use.Of(p)
 		tokens := p.Tokens
-		if p.Server != "" && use.ofOrigin(originOf(p)) == 0 {
+		if p.Server != "" && use.origins[originOf(p)] == 0 {
 			tokens = together[originOf(p)]
 		}
 		v.Why = v.stays(r, tokens)

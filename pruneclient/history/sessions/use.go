@@ -10,7 +10,7 @@ import (
 type PartUse struct {
 	seen     int
 	used     map[part]int
-	origins  map[origin]int
+	origins  map[origin]int   // by those of which anything was used
 	listed   map[part]int     // sessions whose transcript says that the part stood in their prefix
 	listings map[PartKind]int // sessions whose transcript says so of a kind
 }
@@ -50,9 +50,6 @@ func (u *PartUse) Of(p Part) (used, seen int) {
 	}
 	return used, max(seen, used)
 }
-
-// ofOrigin returns the number of sessions that used anything of a server or plugin.
-func (u *PartUse) ofOrigin(o origin) int { return u.origins[o] }
 
 // Facts are the parts of the prefix that a session called and those that its transcript lists.
 type Facts struct{ Called, Listed []Part }

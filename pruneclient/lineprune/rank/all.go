@@ -62,7 +62,6 @@ var (
 	})
 )
 
-// wantsAll reports whether a sentence asks for all of something.
 func wantsAll(sentence string) bool {
 	return hasPhrase(noneReplacer().Replace(" ^"+normal(strings.ReplaceAll(sentence, "’", "'"))), wantPhrases())
 }

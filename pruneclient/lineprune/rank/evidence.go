@@ -22,16 +22,11 @@ func Confidence(t *Text, r *Relevance) float64 {
 
 // evidence returns the amount of evidence that the text contains an answer.
 func (t *Text) evidence(r *Relevance) float64 {
-	e := t.signs(r)
+	e := together(t.Question, r.found, len(t.Doc.Lines)) + phrases(t.Question, t.Matches.Hits) + heads(t)
 	if found := r.found; found > 0 && found >= doc.CompleteShare*t.Question.Asked() {
 		return max(e, profileOf(t.Kind).Sure)
 	}
 	return e
-}
-
-// signs returns the sum of the evidence from three sources: words close together, phrases, and headings.
-func (t *Text) signs(r *Relevance) float64 {
-	return together(t.Question, r.found, len(t.Doc.Lines)) + phrases(t.Question, t.Matches.Hits) + heads(t)
 }
 
 // together returns by how much found exceeds the amount expected by chance. found is the information, in

@@ -212,7 +212,6 @@ func (q *Question) newGroup(name string, weight float64) int16 {
 	return int16(len(q.Groups) - 1)
 }
 
-// stemRef is a stem and what it stands for.
 type stemRef struct {
 	stem string
 	ref  ref
@@ -275,10 +274,6 @@ func (q *Question) KeyPaths() []keyPath {
 	return paths
 }
 
-// isWhole says whether a group stands for an identifier as a whole.
-func (q *Question) isWhole(name string) bool { return len(q.wholes[joined(name)]) > 0 }
-
-// Asks says whether the question has a word with the stem.
 func (q *Question) Asks(stem string) bool { return len(q.Stems[stem]) > 0 }
 
 // Asked is the bits of the whole question.

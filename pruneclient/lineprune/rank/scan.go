@@ -152,7 +152,7 @@ func (s *scanner) scanLine(line string, content int) int {
 	}
 	if rare && s.q.unicode {
 		s.at = 0
-		doc.EachRuneWord(line[:min(len(line), doc.ScoredPrefix)], s.unicodeWord)
+		doc.EachRuneWord(line[:min(len(line), doc.ScoredPrefix)], func(w string) { s.record(s.q.Stems[w]) })
 	}
 	return tokens
 }
@@ -195,8 +195,6 @@ func (s *scanner) refsOf(part string) []ref {
 	}
 	return nil
 }
-
-func (s *scanner) unicodeWord(w string) { s.record(s.q.Stems[w]) }
 
 func (s *scanner) record(refs []ref) {
 	for _, r := range refs {

@@ -22,7 +22,7 @@ func (s *scanner) mayBeTypos() []typo {
 	var out []typo
 	for g, group := range s.q.Groups {
 		word := group.Name
-		if !hit[g] && s.q.isWhole(word) && len(joined(word)) >= doc.MinTypo {
+		if !hit[g] && len(s.q.wholes[joined(word)]) > 0 && len(joined(word)) >= doc.MinTypo {
 			out = append(out, typo{joined(word), "", int16(g)})
 			continue
 		}

@@ -59,7 +59,6 @@ func Text(args map[string]any, names ...string) string {
 	return ""
 }
 
-// About returns the description that the agent gave with the call, or "".
 func (c Origin) About() string { return Text(c.Args, "description", "justification") }
 
 func (c Origin) Pattern() string { return Text(c.Args, "pattern", "query") }

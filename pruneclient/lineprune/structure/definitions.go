@@ -182,18 +182,14 @@ func bodyFollows(line string, next []string) bool {
 	for _, l := range next {
 		l = strings.TrimSpace(l)
 		if strings.HasPrefix(l, "{") || strings.HasSuffix(l, "{") && !strings.ContainsAny(l, ";=") {
-			return !controlLine(l)
+			first, _ := FirstWord(l)
+			return !NotCalls()[first]
 		}
 		if l == "" || strings.HasSuffix(l, ";") || strings.HasSuffix(l, "}") {
 			return false
 		}
 	}
 	return false
-}
-
-func controlLine(l string) bool {
-	first, _ := FirstWord(l)
-	return NotCalls()[first]
 }
 
 // IsImport recognises the lines that name what a file needs.

@@ -126,7 +126,6 @@ func (f *headFinder) line(i int) {
 	}
 }
 
-// push opens the heading on line i.
 func (f *headFinder) push(i, depth int) {
 	f.heads[i] = f.above(depth)
 	f.open = append(f.open, openHead{int32(i), depth})

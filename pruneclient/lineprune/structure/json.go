@@ -115,7 +115,7 @@ func (b *jsonBuilder) add(i, first, last int, isRecord bool) {
 	v := b.values[i]
 	part := Part{Start: first, End: last + 1, Parent: b.partOf[i], Record: isRecord, Array: v.Kind == jsonspan.Array, Stays: []int{first, last}}
 	part.item = v.Parent >= 0 && b.values[v.Parent].Kind == jsonspan.Array
-	if part.Parent < 0 && first > 0 && strings.TrimSpace(b.lineText(first-1)) != "" {
+	if part.Parent < 0 && first > 0 && strings.TrimSpace(b.text[b.starts[first-1]:b.starts[first]]) != "" {
 		part.Stays = append(part.Stays, first-1) // says what the JSON is
 	}
 	if opens := b.lineOf(v.Start); opens != first { // a key on a line of its own
@@ -136,8 +136,6 @@ func (b *jsonBuilder) isField(v jsonspan.Value) bool {
 
 // longestField is the size in bytes of the longest value that identifies a record.
 const longestField = 300
-
-func (b *jsonBuilder) lineText(i int) string { return b.text[b.starts[i] : b.starts[i+1]-1] }
 
 func (b *jsonBuilder) lineOf(at int32) int {
 	line, exact := slices.BinarySearch(b.starts, at)

@@ -107,7 +107,6 @@ func partEnd(line string, i int) int {
 	return end
 }
 
-// wordSignal returns the weight of the word line[start:end] in its context.
 func wordSignal(line string, start, end int) float64 {
 	var buf [24]byte
 	if end-start > len(buf) || end-start < 2 {

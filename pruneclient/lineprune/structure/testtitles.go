@@ -72,7 +72,6 @@ func untimed(t string) (bare string, timed bool) {
 	return strings.TrimRight(end[:len(end)-len(tail)+at], " ."), true
 }
 
-// Titles of failing tests.
 const (
 	noTitle = iota
 	perhapsTitle
