@@ -50,7 +50,7 @@ func New(s Settings) ([]Tool, error) {
 
 // tool completes a tool: limits are the checks beyond the listed schema.
 func (b *base) tool(t Tool, listed, limits string, check func(*base, rules, map[string]any) (Call, []Issue)) Tool {
-	t.Root, t.InputSchema = b.root.Given(), compact(listed)
+	t.Root, t.InputSchema = b.root.Given, compact(listed)
 	r := newRules(t.InputSchema, limits)
 	t.Check = func(args map[string]any) (Call, []Issue) { return check(b, r, args) }
 	return t

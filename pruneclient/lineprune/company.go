@@ -35,7 +35,7 @@ func (c *company) each(keep []cause, i int, visit func(line int, why cause) bool
 			return
 		}
 		for h := c.heads[from]; h >= 0 && keep[h] == dropped; h = c.heads[h] {
-			if c.costly(h) {
+			if c.tokens != nil && c.tokens[h] > doc.HeadTokens { // too long for a budget, such as one between two rules across the page
 				continue
 			}
 			if !visit(int(h), heading) {
@@ -51,11 +51,6 @@ func (c *company) each(keep []cause, i int, visit func(line int, why cause) bool
 	if at := int(c.first[i]); keep[at] == dropped && visit(at, equal) {
 		chain(at)
 	}
-}
-
-// costly reports whether a heading is too long for a budget, such as one between two rules across the page.
-func (c *company) costly(head int32) bool {
-	return c.tokens != nil && c.tokens[head] > doc.HeadTokens
 }
 
 // complete keeps what the kept lines bring. It reports whether there was any.

@@ -80,7 +80,7 @@ func (in input) ranges(ranking learned.Ranking) []cause {
 // this text and the session is known, there is no doubt: the session shows what is needed.
 func (in input) doubts(ranking learned.Ranking) bool {
 	switch {
-	case ranking.Asked():
+	case ranking.Input.Asked:
 		return in.confidence < doc.MinConfidence
 	case ranking.Informed():
 		return false
@@ -93,7 +93,7 @@ func (in input) doubts(ranking learned.Ranking) bool {
 // with the length. Therefore the threshold rises with the length, by the square root.
 func (in input) share(ranking learned.Ranking) int64 {
 	share := in.shareOfKind(ranking)
-	if ranking.Careful() {
+	if ranking.Input.Careful {
 		share *= doc.CarefulShare
 	}
 	share *= ranking.Boldness() * math.Sqrt(float64(in.Doc.Total)/doc.ShareTokens)
@@ -105,7 +105,7 @@ func (in input) shareOfKind(ranking learned.Ranking) float64 {
 	switch {
 	case !ranking.Informed():
 		return doc.CallShare
-	case ranking.Asked():
+	case ranking.Input.Asked:
 		return doc.AskedShare
 	case ranking.OfFile():
 		return doc.FileShare

@@ -16,8 +16,8 @@ import (
 
 // Root is a directory that no path may leave, in the two spellings that a client may use for it.
 type Root struct {
-	given string // absolute, as given
-	real  string // absolute, symbolic links resolved
+	Given string // absolute, as given
+	Real  string // absolute, symbolic links resolved
 }
 
 // NewRoot checks that the directory exists.
@@ -36,21 +36,16 @@ func NewRoot(dir string) (*Root, error) {
 	return &Root{given, real}, nil
 }
 
-func (r *Root) Given() string { return r.given }
-
-// Real returns the path with symbolic links resolved.
-func (r *Root) Real() string { return r.real }
-
 // Within resolves a path. p is relative to dir, which is relative to the root; the result is a cleaned path relative to the
 // root. It fails if the cleaned path is not below the root. The path before cleaning may leave the root and return. It looks at
 // the disk only for an absolute path that begins with neither spelling of the root.
 func (r *Root) Within(dir, p string) (string, bool) {
-	for _, from := range []string{r.given, r.real} {
+	for _, from := range []string{r.Given, r.Real} {
 		path := filepath.Clean(p)
 		if !filepath.IsAbs(p) {
 			path = filepath.Join(from, dir, p)
 		}
-		for _, root := range []string{r.given, r.real} {
+		for _, root := range []string{r.Given, r.Real} {
 			if rel, err := filepath.Rel(root, path); err == nil && Local(rel) {
 				return rel, true
 			}
@@ -65,7 +60,7 @@ func (r *Root) Within(dir, p string) (string, bool) {
 // linked resolves a path that names the root by a link: on macOS /tmp is /private/tmp, and a client may say either of the root
 // that the other names. The path is below the root if one of the folders above it is the root itself.
 func (r *Root) linked(path string) (string, bool) {
-	root, err := os.Stat(r.real)
+	root, err := os.Stat(r.Real)
 	if err != nil {
 		return "", false
 	}
@@ -98,7 +93,7 @@ func (r *Root) Resolve(rel string) (string, error) {
 	if len(rel) > maxPath {
 		return "", syscall.ENAMETOOLONG
 	}
-	path := filepath.Join(r.real, rel)
+	path := filepath.Join(r.Real, rel)
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil && r.endsOutside(rel) {
 		return "", ErrOutside
@@ -110,7 +105,7 @@ func (r *Root) Resolve(rel string) (string, error) {
 		}
 		return "", err
 	}
-	out, err := filepath.Rel(r.real, real)
+	out, err := filepath.Rel(r.Real, real)
 	if err != nil || !Local(out) {
 		return "", ErrOutside
 	}
@@ -123,7 +118,7 @@ const maxLinks = 255
 // endsOutside reports whether the part of an unresolvable path that can be followed leaves the root. The caller must
 // then not learn whether the target exists.
 func (r *Root) endsOutside(rel string) bool {
-	at, rest := r.real, parts(rel)
+	at, rest := r.Real, parts(rel)
 	for links := 0; len(rest) > 0 && links < maxLinks; {
 		next := filepath.Join(at, rest[0]) // also where it is ".."
 		rest = rest[1:]
@@ -147,7 +142,7 @@ func (r *Root) endsOutside(rel string) bool {
 		rest = append(parts(target), rest...)
 		links++
 	}
-	out, err := filepath.Rel(r.real, at)
+	out, err := filepath.Rel(r.Real, at)
 	return err != nil || !Local(out)
 }
 
@@ -163,14 +158,14 @@ func (r *Root) Directory(rel string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Stat(filepath.Join(r.real, real))
+	info, err := os.Stat(filepath.Join(r.Real, real))
 	if err != nil {
 		return "", err
 	}
 	if !info.IsDir() {
 		return "", errors.New("not a directory")
 	}
-	return filepath.Join(r.given, rel), nil
+	return filepath.Join(r.Given, rel), nil
 }
 
 // PlainReason returns the text of a file system error without the paths and system calls in it.
@@ -197,7 +192,7 @@ var ErrNotRegular = errors.New("not a regular file")
 // If the file is replaced between the check and the open, a second check finds that out, and os.Root makes sure that
 // the replacement is below the root.
 func (r *Root) Open(rel string) (*os.File, int64, error) {
-	root, err := os.OpenRoot(r.real)
+	root, err := os.OpenRoot(r.Real)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -23,7 +23,7 @@ func (e *Engine) Run(ctx context.Context, dir string, s Search) (*Result, error)
 		return nil, err
 	}
 	s.Paths = paths
-	root, err := os.OpenRoot(e.Root.Real())
+	root, err := os.OpenRoot(e.Root.Real)
 	if err != nil {
 		return nil, &InvalidPath{".", err}
 	}
@@ -118,7 +118,7 @@ func (e *Engine) existing(paths []Path) ([]Path, error) {
 		real, err := e.Root.Resolve(p.Rel)
 		var info fs.FileInfo
 		if err == nil {
-			info, err = os.Stat(filepath.Join(e.Root.Real(), real))
+			info, err = os.Stat(filepath.Join(e.Root.Real, real))
 		}
 		if err != nil {
 			return nil, &InvalidPath{files.Quoted(p.Show), err}

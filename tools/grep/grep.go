@@ -49,7 +49,7 @@ func (e *Engine) findWithGrep(ctx context.Context, dir string, s Search, p *patt
 		return &Failure{2, err.Error()}
 	}
 	for _, p := range s.Paths {
-		if err := w.search(ctx, filepath.Join(e.Root.Real(), p.real), p.dir, run.add); err != nil {
+		if err := w.search(ctx, filepath.Join(e.Root.Real, p.real), p.dir, run.add); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func grepArgs(s Search, p *pattern) []string {
 // add takes the next file. Binary files are left out. Files that have to be decoded are handed to grep on its standard
 // input.
 func (r *grepRun) add(file string) error {
-	rel, err := filepath.Rel(r.engine.Root.Real(), file)
+	rel, err := filepath.Rel(r.engine.Root.Real, file)
 	if err != nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (r *grepRun) flush() error {
 func (r *grepRun) run(p process.Process, rel string) error {
 	p.Path, p.Dir = r.path, r.dir
 	p.Stdout = &names{ends: withLines, take: func(name string, line int) error {
-		if below, err := filepath.Rel(r.engine.Root.Real(), name); err == nil || rel != "" {
+		if below, err := filepath.Rel(r.engine.Root.Real, name); err == nil || rel != "" {
 			return r.found.add(cmp.Or(rel, below), hit{line: line, start: -1, at: -1})
 		}
 		return nil

@@ -101,7 +101,7 @@ func (r *rgRun) over(ctx context.Context, mode string, paths []Path) error {
 	args = append(args, more...)
 	args = append(args, "-e", r.search.Pattern, "--")
 	for _, p := range paths {
-		args = append(args, filepath.Join(r.engine.Root.Real(), p.real))
+		args = append(args, filepath.Join(r.engine.Root.Real, p.real))
 	}
 	p := process.Process{Path: r.path, Args: args, Dir: r.dir, Stdin: stdin}
 	if mode == Content {
@@ -163,7 +163,7 @@ func (r *rgRun) events(ctx context.Context, p process.Process) error {
 // an ignore file may include again what the glob excludes. So it is with a file that another run searches, in its
 // encoding.
 func (r *rgRun) inside(path string) string {
-	rel, err := filepath.Rel(r.engine.Root.Real(), path)
+	rel, err := filepath.Rel(r.engine.Root.Real, path)
 	if err != nil || !files.Local(rel) || !r.found.named(rel) && !r.glob.wants(r.base, path) {
 		return ""
 	}

@@ -165,10 +165,9 @@ func words(name string) []string {
 }
 
 // At returns the prices of a request with so many tokens.
-func (m Model) At(prompt int) Prices { return banded(m.Prices, m.Bands, prompt) }
-
-func banded(p Prices, bands []Band, prompt int) Prices {
-	for _, b := range bands {
+func (m Model) At(prompt int) Prices {
+	p := m.Prices
+	for _, b := range m.Bands {
 		if prompt > b.Above {
 			p.Input, p.CacheWrite, p.CacheHour, p.CacheRead, p.Output = p.Input*b.Input, p.CacheWrite*b.Input, p.CacheHour*b.Input, p.CacheRead*b.Input, p.Output*b.Output
 		}

@@ -58,7 +58,7 @@ type ResultCost struct {
 
 // Billed computes the bill of a session at the prices of the model of each call, but for those that the user sets.
 func Billed(s Session, set PriceOverride) *Bill {
-	b := &Bill{Session: s, Prices: set.On(pricesOf(s))}
+	b := &Bill{Session: s, Prices: set.On(modelOf(s, s.Model()).Prices)}
 	b.price = func(call Step, prompt int) Prices {
 		m := modelOf(s, cmp.Or(call.Model, s.Model()))
 		return set.On(m.At(prompt))

@@ -241,7 +241,7 @@ func TestBillOfEachClient(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var bills []float64
 			require.NoError(t, Read(t.Context(), "s.jsonl", strings.NewReader(c.lines+"\n"), func(s Session) error {
-				b := NewBill(s, pricesOf(s))
+				b := NewBill(s, modelOf(s, s.Model()).Prices)
 				assert.True(t, b.Measured)
 				bills = append(bills, b.Total)
 				return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -12,14 +11,12 @@ import (
 
 // documentOf returns the client whose transcripts are documents with names such as this one, or nil.
 func documentOf(path string) *agent.Client {
-	at := slices.IndexFunc(agent.Clients, func(c *agent.Client) bool {
-		d := c.Transcripts.Document
-		return d != nil && strings.HasSuffix(path, d.Suffix)
-	})
-	if at < 0 {
-		return nil
+	for _, c := range agent.Clients {
+		if d := c.Transcripts.Document; d != nil && strings.HasSuffix(path, d.Suffix) {
+			return c
+		}
 	}
-	return agent.Clients[at]
+	return nil
 }
 
 func readDocument(c *agent.Client, path string, yield func(Session) error) error {

@@ -17,9 +17,6 @@ type Prices = tokens.Prices
 // DefaultPrices are those of a session that names no model.
 var DefaultPrices = modelNamed("").Prices
 
-// pricesOf returns the prices of a session, by the first model that it names.
-func pricesOf(s Session) Prices { return modelOf(s, s.Model()).Prices }
-
 func modelNamed(name string) tokens.Model {
 	m, _ := tokens.ModelOf(name)
 	return m

@@ -64,9 +64,9 @@ const MaxLines = 2000
 // Ranking holds the scores of a text's lines in 1024ths of a bit. One more bit means that a line is twice
 // as likely to be used, per token.
 type Ranking struct {
+	Input  *Input
 	Scores []int32
 
-	in   *Input
 	rows *table
 	f    *Forest
 }
@@ -77,7 +77,7 @@ func (w *Weights) Rank(in *Input) Ranking {
 	if len(in.Events) > 0 {
 		f = w.Session
 	}
-	r := Ranking{Scores: make([]int32, len(in.Lines)), in: in, rows: tableOf(in), f: f}
+	r := Ranking{Scores: make([]int32, len(in.Lines)), Input: in, rows: tableOf(in), f: f}
 	for i := range r.Scores {
 		r.Scores[i] = f.Score(r.rows.row(i))
 	}
@@ -85,23 +85,17 @@ func (w *Weights) Rank(in *Input) Ranking {
 }
 
 // Informed reports whether the session was known.
-func (r Ranking) Informed() bool { return len(r.in.Events) > 0 }
-
-// Asked reports whether the question was written for this text.
-func (r Ranking) Asked() bool { return r.in.Asked }
-
-// Careful reports whether only lines that are very unlikely to be needed may be pruned.
-func (r Ranking) Careful() bool { return r.in.Careful }
+func (r Ranking) Informed() bool { return len(r.Input.Events) > 0 }
 
 // Boldness returns the factor for the price at which a line is kept.
-func (r Ranking) Boldness() float64 { return cmp.Or(r.in.Boldness, 1) }
+func (r Ranking) Boldness() float64 { return cmp.Or(r.Input.Boldness, 1) }
 
 // OfFile reports whether the text is a file's content rather than the output of a command or a search.
-func (r Ranking) OfFile() bool { return toolOf(r.in) == readTool }
+func (r Ranking) OfFile() bool { return toolOf(r.Input) == readTool }
 
 // Plan prepares a choice in which every omitted range costs marker tokens.
 func (r Ranking) Plan(marker int) *Plan {
-	return &Plan{gain: gainOf(r.in, r.Scores), tokens: r.in.Tokens, marker: int32(marker)}
+	return &Plan{gain: gainOf(r.Input, r.Scores), tokens: r.Input.Tokens, marker: int32(marker)}
 }
 
 // Why explains a line's score: it names the two groups of features that raise it most.

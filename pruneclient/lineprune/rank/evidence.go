@@ -14,7 +14,7 @@ func Confidence(t *Text, r *Relevance) float64 {
 		return e / (sure + e)
 	}
 	c := e / (float64(doc.ElsewhereFactor*sure) + e)
-	if t.holdsFailure(r) {
+	if (r.troubled || r.passed) && t.mentioned(r) >= doc.MentionShare { // the log has the failure
 		return max(c, doc.FailureConfidence)
 	}
 	return c

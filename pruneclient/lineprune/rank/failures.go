@@ -9,11 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
 
-// holdsFailure reports whether a log contains the failure that the question asks about.
-func (t *Text) holdsFailure(r *Relevance) bool {
-	return (r.troubled || r.passed) && t.mentioned(r) >= doc.MentionShare
-}
-
 // compileStem is the stem of compile. Compilers' messages count as a hit for it, although they seldom
 // contain the word.
 var compileStem = doc.StemOf("compile")
