@@ -25,6 +25,7 @@ func NewEmbedded(timeout time.Duration) *Embedded {
 	return &Embedded{timeout: cmp.Or(timeout, defaultTimeout)}
 }
 
+// Endpoint returns "embedded".
 func (e *Embedded) Endpoint() string { return EmbeddedEndpoint }
 
 // Prune keeps the lines of req.Text that answer req.Question. If the pruner is not confident or the text

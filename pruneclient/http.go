@@ -39,6 +39,7 @@ type HTTP struct {
 	turns     chan struct{} // one token per call in progress
 }
 
+// NewHTTP returns a Pruner for the service at s.URL.
 func NewHTTP(s HTTPSettings) (*HTTP, error) {
 	u, err := url.Parse(s.URL)
 	// url.Parse quotes its input including credentials, so its error is not passed on.

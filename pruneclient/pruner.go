@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 )
 
+// Event is one earlier event of the session.
 type Event = session.Event
 
 // Request is a text to prune, the question to prune it for, and what is known about both. Only Text and

@@ -67,6 +67,7 @@ func (o *bashOutput) Unstored() Output {
 	return o.written
 }
 
+// WithOriginal records the id under which the whole output is stored.
 func (o *bashOutput) WithOriginal(id string) Output {
 	p := *o
 	p.storedAs = id
@@ -77,6 +78,7 @@ func (o *bashOutput) WithOriginal(id string) Output {
 // output.
 func (o *bashOutput) Rest() string { return o.rest }
 
+// WithRest records the id under which the rest is stored.
 func (o *bashOutput) WithRest(id string) Output {
 	p := *o
 	p.restAs = id
@@ -90,6 +92,7 @@ const (
 	headShare   = 40
 )
 
+// Shown returns the fraction of the output that Cut would keep.
 func (o *bashOutput) Shown(limit Limit) float64 {
 	if o.explicit {
 		return 1
@@ -236,6 +239,7 @@ func (o *bashOutput) Text() string {
 	return joinStreams(o.Stdout, o.Stderr)
 }
 
+// Notice returns the facts that a client would miss if it showed only the text.
 func (o *bashOutput) Notice() string {
 	var said []string
 	if o.ExitCode != 0 {

@@ -123,6 +123,7 @@ func (o *grepOutput) Structured(pruning any) any {
 // listedFiles bounds the number of files that a notice names.
 const listedFiles = 20
 
+// Notice returns the facts that a client would miss if it showed only the text.
 func (o *grepOutput) Notice() string {
 	if o.emptied != "" {
 		return keptNone(o.emptied, o.storedAs, "call again without context_focus_question for all of it")
@@ -187,6 +188,7 @@ func (o *grepOutput) without(left *grepOutput) {
 	}
 }
 
+// WithOriginal records the id under which all matches are stored.
 func (o *grepOutput) WithOriginal(id string) Output {
 	p := *o
 	p.storedAs = id
@@ -196,8 +198,10 @@ func (o *grepOutput) WithOriginal(id string) Output {
 // Rest returns the complete result, if it is not stored yet.
 func (o *grepOutput) Rest() string { return o.rest }
 
+// WithRest records the id under which the complete result is stored.
 func (o *grepOutput) WithRest(id string) Output { return o.WithOriginal(id) }
 
+// Shown returns the fraction of the matches that Cut would keep.
 func (o *grepOutput) Shown(limit Limit) float64 {
 	if o.explicit {
 		return 1

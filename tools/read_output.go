@@ -50,12 +50,14 @@ func (o *readOutput) Prune(pruned string) (Output, error) {
 	return &p, nil
 }
 
+// WithOriginal records the id under which the whole text is stored.
 func (o *readOutput) WithOriginal(id string) Output {
 	p := *o
 	p.storedAs = id
 	return &p
 }
 
+// Shown returns the fraction of the text that Cut would keep.
 func (o *readOutput) Shown(limit Limit) float64 {
 	if o.explicit {
 		return 1
@@ -98,6 +100,7 @@ func CountLines(text string) int {
 	return n
 }
 
+// Notice returns the facts that a client would miss if it showed only the text.
 func (o *readOutput) Notice() string {
 	var said []string
 	switch {

@@ -27,6 +27,7 @@ func (s Subject) Whole() Subject {
 	return s
 }
 
+// Subjecter is a Call that can name its subject.
 type Subjecter interface{ Subject() Subject }
 
 // Subject returns the file, or the original of an earlier output.

@@ -41,6 +41,7 @@ type Issue struct {
 	Code string
 }
 
+// Call is one checked call.
 type Call interface {
 	// FocusQuestion returns the trimmed context_focus_question, "" if there is none.
 	FocusQuestion() string

@@ -103,6 +103,7 @@ func New(s Settings) (*Client, error) {
 	return c, nil
 }
 
+// MaxDocs is how many documents one call takes.
 func (c *Client) MaxDocs() int { return c.settings.MaxDocs }
 
 // Score asks the model how well each document answers the question. The same

@@ -45,6 +45,7 @@ type saying struct {
 // Turn starts a new answer of the model.
 func (l *Log) Turn() { l.turn++ }
 
+// User records a message of the user.
 func (l *Log) User(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -53,6 +54,7 @@ func (l *Log) User(text string) {
 	l.add(session.Say, clip(text, MostShown), "")
 }
 
+// Say records a message of the agent.
 func (l *Log) Say(text string) { l.speak(text, false) }
 
 // Think records the agent's reasoning.

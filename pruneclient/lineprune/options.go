@@ -26,6 +26,7 @@ type Result struct {
 // Whole reports whether every line was kept.
 func (res Result) Whole() bool { return len(res.Blocks) == 0 }
 
+// Line explains the decision on one line.
 type Line struct {
 	Score float64
 	Kept  bool

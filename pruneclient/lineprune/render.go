@@ -229,4 +229,5 @@ func (b *Block) SetReason(why string) {
 	}
 }
 
+// Lines returns the number of lines that the block omits.
 func (b Block) Lines() int { return b.End - b.Start + 1 }

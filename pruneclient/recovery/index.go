@@ -49,6 +49,7 @@ func NewEntry(sum [sha256.Size]byte, ledger, project string, first int) Entry {
 	return Entry{Ledger: ledger, Hash: hex.EncodeToString(sum[:]), Project: repositoryOf(project), First: first}
 }
 
+// FirstLine returns the number of the text's first line.
 func (e Entry) FirstLine() int { return max(e.First, 1) }
 
 // Sum returns the hash of the text. It is zero if the entry has none.
@@ -210,6 +211,7 @@ func (x Index) Release(id string) {
 	_ = os.Remove(x.path(id)) // a forgotten entry costs a few bytes until the next cleaning
 }
 
+// Find returns the entry of an id, or ErrNotFound.
 func (x Index) Find(id string) (Entry, error) {
 	e, found, err := x.find(id)
 	if err == nil && !found {

@@ -39,6 +39,7 @@ func newMemory(s Settings) (Backend, error) {
 	}, nil
 }
 
+// Put implements Backend.
 func (m *memory) Put(ctx context.Context, i Item, text string) error {
 	i = i.Of(agent.SubjectOf(ctx))
 	m.mu.Lock()
@@ -61,6 +62,7 @@ func (m *memory) Put(ctx context.Context, i Item, text string) error {
 	return nil
 }
 
+// Get implements Backend.
 func (m *memory) Get(ctx context.Context, id string, now time.Time) (string, bool, error) {
 	id = Item{ID: id}.Of(agent.SubjectOf(ctx)).ID
 	m.mu.Lock()
@@ -73,6 +75,7 @@ func (m *memory) Get(ctx context.Context, id string, now time.Time) (string, boo
 	return m.texts[e.Value.(*Item).Hash].text, true, nil
 }
 
+// Stats implements Backend.
 func (m *memory) Stats(now time.Time) (Stats, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,6 +83,7 @@ func (m *memory) Stats(now time.Time) (Stats, error) {
 	return Stats{Items: len(m.byID), Texts: len(m.texts), Bytes: m.bytes, Evicted: m.evicted}, nil
 }
 
+// Close implements Backend.
 func (m *memory) Close() error { return nil }
 
 // dropExpired relies on the monotonic clock readings in created and now, so that changing

@@ -17,6 +17,7 @@ const (
 	maxBytes = 512 << 20
 )
 
+// Archive is a folder of originals.
 type Archive struct {
 	Dir   string
 	Index Index            // has an entry for each original

@@ -70,6 +70,7 @@ type Backend interface {
 	Close() error
 }
 
+// Item is one id.
 type Item struct {
 	ID      string
 	Hash    [sha256.Size]byte // hash of its text: identical texts are stored once
@@ -151,6 +152,7 @@ func (s *Store) PutBeside(ctx context.Context, text string, failed func()) (id s
 	return id, func() error { return <-result }
 }
 
+// ShortID returns a new id, "prn_" and eight hexadecimal digits.
 func ShortID() string { return NewID()[:len("prn_")+idDigits] }
 
 func (s *Store) put(ctx context.Context, id, text string) (string, error) {
@@ -178,6 +180,7 @@ func (s *Store) Get(ctx context.Context, id string) (Text, error) {
 	return NewText(text), nil
 }
 
+// Stats returns the current content of the store.
 func (s *Store) Stats() (Stats, error) { return s.backend.Stats(s.settings.Now()) }
 
 // Close closes the backend. What it keeps is kept.

@@ -53,6 +53,7 @@ const (
 	markBytes = 4096
 )
 
+// NewText indexes the lines of a text.
 func NewText(text string) Text {
 	t := Text{text: text, lines: CountLines(text)}
 	t.marks = make([]mark, 0, min(t.lines, t.lines/markLines+len(text)/markBytes+1))
@@ -70,8 +71,10 @@ func NewText(text string) Text {
 // String returns the whole original, byte for byte.
 func (t Text) String() string { return t.text }
 
+// Len returns the number of lines.
 func (t Text) Len() int { return t.lines }
 
+// All returns every line.
 func (t Text) All() []string {
 	lines := make([]string, t.lines)
 	at := 0

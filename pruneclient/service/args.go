@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
+// PruneArgs are prune_text's arguments.
 type PruneArgs struct {
 	Text    string
 	Goal    string
@@ -24,6 +25,7 @@ type PruneOptions struct {
 	Markers       bool // include_markers
 }
 
+// RecoverArgs are recover_text's arguments.
 type RecoverArgs struct {
 	PruneID string
 	Ranges  []recovery.Range

@@ -19,6 +19,7 @@ const (
 	InternalError       = "internal_error"
 )
 
+// PruneResult is the answer of prune_text.
 type PruneResult struct {
 	PruneID     string       `json:"prune_id"`
 	PrunedText  string       `json:"pruned_text"`
@@ -27,6 +28,7 @@ type PruneResult struct {
 	Warnings    []string     `json:"warnings"`
 }
 
+// Annotation is one pruned block.
 type Annotation struct {
 	Kind   string `json:"kind"` // "pruned_block"
 	Start  int    `json:"original_start_line"`

@@ -9,11 +9,13 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 )
 
+// RecoverResult is the answer of recover_text.
 type RecoverResult struct {
 	RawText  string          `json:"raw_text"`
 	Metadata RecoverMetadata `json:"metadata"`
 }
 
+// RecoverMetadata describes RawText.
 type RecoverMetadata struct {
 	PruneID       string           `json:"prune_id"`
 	Ranges        []recovery.Range `json:"ranges"` // as asked for
@@ -75,6 +77,7 @@ func (s *Service) Recover(ctx context.Context, a RecoverArgs, most int) (Recover
 // Size returns the number of bytes to return or, with a pattern, to search.
 func (r Recovery) Size() int { return r.size }
 
+// Whole returns all lines.
 func (r Recovery) Whole(ctx context.Context) (RecoverResult, error) {
 	res, err := r.Page(ctx, r.most)
 	if err == nil && res.Metadata.NextRanges != nil { // numbered matches can exceed the text

@@ -16,6 +16,7 @@ import (
 // defaultMaxInputChars is the default maximum length of a text to prune, in code points.
 const defaultMaxInputChars = 2_000_000
 
+// Settings configure a Service.
 type Settings struct {
 	Store         *recovery.Store   // keeps the originals; required
 	Reranker      *deepinfra.Client // nil: use the heuristic only

@@ -176,6 +176,7 @@ const (
 	Latin1 = "Latin-1" // or Windows-1252
 )
 
+// FromLatin1 converts Latin-1 and Windows-1252 to UTF-8.
 func FromLatin1(r io.Reader) io.Reader {
 	return transform.NewReader(r, charmap.Windows1252.NewDecoder())
 }

@@ -19,6 +19,7 @@ type Result struct {
 	Elsewhere []Count // in mode Content: matches per file that are not shown, by path
 }
 
+// Match is one matching line.
 type Match struct {
 	Path   string `json:"path"`
 	Line   int    `json:"line"`
@@ -33,6 +34,7 @@ func (m Match) String() string {
 	return fmt.Sprintf("%s:%d:%d:%s", m.Path, m.Line, *m.Column, m.Text)
 }
 
+// Line is a line near a match.
 type Line struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`

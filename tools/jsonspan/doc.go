@@ -63,6 +63,7 @@ func (d *Document) container(at Span, kind Kind) (*Value, error) {
 	return &d.values[at.index], nil
 }
 
+// Items calls each for the elements of an array.
 func (d *Document) Items(array Span, each func(v Span) error) error {
 	v, err := d.container(array, Array)
 	if err != nil {
@@ -98,6 +99,7 @@ func (v Value) inName(text []byte) []byte {
 	return text[from:stringEnd(text, from)]
 }
 
+// Name returns the name of a member of an object.
 func (v Value) Name(text []byte) string { return Unquote(v.inName(text)) }
 
 // Members returns the named members of an object, however their names are written. Absent ones are zero. It is an error if one occurs
@@ -125,10 +127,13 @@ func (d *Document) Members(object Span, names ...string) ([]Span, error) {
 // Of returns the bytes of a value in the body of its document.
 func (s Span) Of(body []byte) []byte { return body[s.From:s.To] }
 
+// IsString reports whether the value is a string.
 func (s Span) IsString(body []byte) bool { return body[s.From] == '"' }
 
+// IsArray reports whether the value is an array.
 func (s Span) IsArray(body []byte) bool { return body[s.From] == '[' }
 
+// IsObject reports whether the value is an object.
 func (s Span) IsObject(body []byte) bool { return body[s.From] == '{' }
 
 // Text decodes a string, and loses nothing of it: see [Quote]. It returns "" for any other value.

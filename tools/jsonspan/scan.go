@@ -8,6 +8,7 @@ import (
 	"math"
 )
 
+// Kind is the type of a value.
 type Kind uint8
 
 // The kinds. scalarKind is a number, true, false or null.
@@ -18,6 +19,7 @@ const (
 	scalarKind
 )
 
+// Value is one value of a text.
 type Value struct {
 	Member     int32 // byte offset of its name's opening quote; in an array, the same as Start
 	Start, End int32 // byte range, End excluded

@@ -73,6 +73,7 @@ func Living() []entry {
 	return living()
 }
 
+// GroupAlive reports whether a process group has members.
 func GroupAlive(leader int) bool { return syscall.Kill(-leader, 0) == nil }
 
 // ExitCode returns the code that a shell would report: 128 + n for signal n.

@@ -19,6 +19,7 @@ func (f family) Signal(s syscall.Signal) {
 
 func (family) alive() bool { return false }
 
+// ExitCode returns the exit code of the process.
 func ExitCode(state *os.ProcessState) int { return state.ExitCode() }
 
 // readNow reads nothing. It is not needed where reading has no deadline, see settle.

@@ -16,6 +16,7 @@ const ModelledSystem = 4000
 // TurnTokens is the assumed output of one further turn.
 const TurnTokens = 150
 
+// Bill is one session with its costs.
 type Bill struct {
 	Session  Session
 	Prices   Prices  // of the session's first model; each call has its own

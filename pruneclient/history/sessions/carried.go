@@ -12,6 +12,7 @@ type Carried struct{ B *Bill }
 // errStop stops reading a file after its first session.
 var errStop = errors.New("read")
 
+// OpenCarried reads a transcript and bills its session.
 func OpenCarried(ctx context.Context, path string) (*Carried, error) {
 	var c *Carried
 	err := ReadFile(ctx, path, func(s Session) error {

@@ -13,14 +13,17 @@ type SplitPrice struct {
 	Output float64 `json:"output"`
 }
 
+// Plus returns the sum of two prices.
 func (a SplitPrice) Plus(b SplitPrice) SplitPrice {
 	return SplitPrice{a.Fresh + b.Fresh, a.Write + b.Write, a.Again + b.Again, a.Read + b.Read, a.Output + b.Output}
 }
 
+// Times returns a price times a factor.
 func (a SplitPrice) Times(n float64) SplitPrice {
 	return SplitPrice{a.Fresh * n, a.Write * n, a.Again * n, a.Read * n, a.Output * n}
 }
 
+// Sum returns the whole price.
 func (a SplitPrice) Sum() float64 { return a.Fresh + a.Write + a.Again + a.Read + a.Output }
 
 // The contents of a bill beside "result: TOOL" and "attached: TYPE".

@@ -16,6 +16,7 @@ type Lifetime struct {
 // Net returns what would have been saved; negative: lost.
 func (l Lifetime) Net() float64 { return l.Saved - l.Cost }
 
+// Plus returns the sum.
 func (l Lifetime) Plus(o Lifetime) Lifetime {
 	return Lifetime{l.Saved + o.Saved, l.Cost + o.Cost, l.Unknown + o.Unknown}
 }

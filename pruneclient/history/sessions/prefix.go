@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 )
 
+// PartKind is the kind of a part.
 type PartKind string
 
 const (
@@ -18,6 +19,7 @@ const (
 	OtherPart  PartKind = "other" // with a server: its instructions
 )
 
+// Part is one part of a prefix.
 type Part struct {
 	Kind   PartKind `json:"kind"`
 	Name   string   `json:"name"`             // as the model calls it

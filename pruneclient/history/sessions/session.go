@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
+// Kind is the kind of a step.
 type Kind = agent.StepKind
 
 const (
@@ -28,8 +29,10 @@ const (
 	Attach  = agent.Attach
 )
 
+// Step is one step.
 type Step agent.Step
 
+// AddTo adds the step to a log.
 func (s Step) AddTo(log *history.Log) {
 	switch s.Kind {
 	case Call:
@@ -54,6 +57,7 @@ func (s Step) AddTo(log *history.Log) {
 // Usage is the API's token counts for one model call.
 type Usage = agent.Usage
 
+// Session is one session.
 type Session struct {
 	ID     string
 	Source string // claude, codex, or the source named by the collection
@@ -108,6 +112,7 @@ func (s Session) Model() string {
 	return ""
 }
 
+// Uses reports whether the session has a tool call with that id.
 func (s Session) Uses(id string) bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Kind == Use && step.ID == id })
 }

@@ -34,6 +34,7 @@ func NewPartUse() *PartUse {
 	return &PartUse{used: map[part]int{}, origins: map[origin]int{}, listed: map[part]int{}, listings: map[PartKind]int{}}
 }
 
+// Sessions returns the number of sessions counted.
 func (u *PartUse) Sessions() int { return u.seen }
 
 // Of returns in how many sessions a part was used, and in how many it could have been. Where transcripts list the parts of a
@@ -54,11 +55,13 @@ func (u *PartUse) Of(p Part) (used, seen int) {
 // Facts are the parts of the prefix that a session called and those that its transcript lists.
 type Facts struct{ Called, Listed []Part }
 
+// FactsOf returns the facts of a session.
 func FactsOf(s Session) Facts { return Facts{CalledParts(s), listedParts(s)} }
 
 // Add counts one session.
 func (u *PartUse) Add(s Session) { u.AddFacts(FactsOf(s)) }
 
+// AddFacts counts one session.
 func (u *PartUse) AddFacts(f Facts) {
 	u.seen++
 	used, origins := map[part]bool{}, map[origin]bool{}
@@ -109,6 +112,7 @@ func CalledParts(s Session) []Part {
 	return parts
 }
 
+// CalledBy returns what one step called.
 func CalledBy(step Step) []Part {
 	if step.Kind == User {
 		var parts []Part

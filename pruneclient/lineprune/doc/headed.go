@@ -33,6 +33,7 @@ func (h *Headed) Sure() bool {
 	return h.found() && h.strong*2 > h.files && h.matches > 2 && h.others*10 <= len(h.places)
 }
 
+// Texts returns the matched texts.
 func (h *Headed) Texts(d *Document) []string {
 	var texts []string
 	for i, p := range h.places {

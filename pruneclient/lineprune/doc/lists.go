@@ -62,6 +62,7 @@ func ListLines(file, section string) []string {
 	return lines
 }
 
+// ListWords returns the words of one section of a file.
 func ListWords(file, section string) []string {
 	return strings.Fields(strings.Join(ListLines(file, section), " "))
 }
@@ -93,6 +94,7 @@ func ListNumber(line string) (weight float64, rest string) {
 	return weight, rest
 }
 
+// ListSet returns the words of one section of a file as a set.
 func ListSet(file, section string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range ListWords(file, section) {

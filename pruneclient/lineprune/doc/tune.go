@@ -32,6 +32,7 @@ type ranking struct {
 	Rare         float64 // weight of a line's rarity by its template
 }
 
+// Ranking is the ranking in use.
 var Ranking = ranking{
 	Code: Profile{Before: 0.85, After: 0.89, Own: 0.35, Unit: 0.2, Head: 1.4, Parent: 0.4, Sure: 3.4},
 	Docs: Profile{Before: 0.91, After: 0.87, Own: 0.15, Unit: 0.2, Head: 1.1, Parent: 0.7, Sure: 4},

@@ -26,6 +26,7 @@ func Names() []string {
 	return append(names, lineFeatures[:]...)
 }
 
+// Width is the number of features in a row.
 const Width = features
 
 // Table returns the features of every line as consecutive rows of Width values.

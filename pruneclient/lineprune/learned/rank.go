@@ -126,6 +126,7 @@ func (r Ranking) Why(i int) string {
 	return fmt.Sprintf("%s (+%s), %s (+%s)", parts[0].name, inBits(parts[0].bits), parts[1].name, inBits(parts[1].bits))
 }
 
+// Bits converts a score to bits.
 func Bits(score int32) float64 { return float64(score) / OneBit }
 
 // inBits formats 1024ths of a bit with one decimal.

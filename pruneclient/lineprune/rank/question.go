@@ -68,6 +68,7 @@ type literal struct {
 	group int16
 }
 
+// ParseQuestion parses a question.
 func ParseQuestion(text string) *Question { return parse(text, true) }
 
 // ParseWords parses an agent's words before a call, in which no typing error is looked for.
@@ -274,6 +275,7 @@ func (q *Question) KeyPaths() []keyPath {
 	return paths
 }
 
+// Asks says whether the question has a word with the stem.
 func (q *Question) Asks(stem string) bool { return len(q.Stems[stem]) > 0 }
 
 // Asked is the bits of the whole question.

@@ -7,6 +7,7 @@ import (
 	"sync"
 )
 
+// Kind is the kind of an Event.
 type Kind string
 
 const (
@@ -17,6 +18,7 @@ const (
 	Result Kind = "result" // the output of a tool
 )
 
+// Event is one earlier event of the session.
 type Event struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text,omitempty"`
@@ -47,6 +49,7 @@ func (c Origin) File() string {
 	return Text(c.Args, "file_path", "path", "filePath", "filename")
 }
 
+// Command returns the shell command that the call runs, or "".
 func (c Origin) Command() string { return Text(c.Args, "command", "cmd") }
 
 // Text returns the first of the named arguments that is a non-empty string, or "".
@@ -59,8 +62,10 @@ func Text(args map[string]any, names ...string) string {
 	return ""
 }
 
+// About returns the description that the agent gave with the call, or "".
 func (c Origin) About() string { return Text(c.Args, "description", "justification") }
 
+// Pattern returns the pattern that the call searches for, or "".
 func (c Origin) Pattern() string { return Text(c.Args, "pattern", "query") }
 
 // FirstLine returns the number of the first line that the call asks for, or 0.

@@ -25,6 +25,7 @@ type Outline struct {
 	Of    []int32 // per line, the index of its unit, or -1
 }
 
+// Headed reports whether a unit has a heading.
 func (o Outline) Headed() bool {
 	return slices.ContainsFunc(o.Units, func(u Unit) bool { return u.Head >= 0 })
 }
