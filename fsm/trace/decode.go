@@ -69,38 +69,25 @@ func (d *Decoder) record(r *Record) {
 		d.bad = true
 		return
 	}
-	d.want(`,"server":`)
-	r.Server = d.common()
-	d.want(`,"machine":`)
-	r.Machine = d.common()
-	d.want(`,"table":`)
-	r.Table = d.common()
-	d.want(`,"writer":`)
-	r.Writer = d.common()
-	d.want(`,"seq":`)
-	r.Seq = uint64(d.int())
-	if d.has(`,"prev":`) {
-		r.Prev = d.string()
-		d.refuse(r.Prev == "")
-	}
+	r.Server = d.commonAt(`,"server":`)
+	r.Machine = d.commonAt(`,"machine":`)
+	r.Table = d.commonAt(`,"table":`)
+	r.Writer = d.commonAt(`,"writer":`)
+	r.Seq = uint64(d.intAt(`,"seq":`))
+	r.Prev = d.stringIf(`,"prev":`)
 	r.Lost = int(d.intIf(`,"lost":`))
 	d.process(r)
 	r.Recovered = d.commonIf(`,"recovered":`)
-	d.want(`,"id":`)
-	r.ID = d.string()
+	r.ID = d.stringAt(`,"id":`)
 	r.Session = d.commonIf(`,"session":`)
 	r.Client = d.commonIf(`,"client":`)
 	r.Tool = d.commonIf(`,"tool":`)
-	if d.has(`,"traceparent":`) {
-		r.Parent = d.string()
-		d.refuse(r.Parent == "")
-	}
+	r.Parent = d.stringIf(`,"traceparent":`)
 	r.Owner = d.commonIf(`,"owner":`)
 	r.User = d.commonIf(`,"forwarded_user":`)
 	d.start(r)
 	d.steps(r)
-	d.want(`,"outcome":`)
-	r.Outcome = d.common()
+	r.Outcome = d.commonAt(`,"outcome":`)
 	d.pruning(r)
 	d.size(r)
 	r.Subject = d.commonIf(`,"subject":`)
@@ -119,8 +106,7 @@ func (d *Decoder) process(r *Record) {
 		return
 	}
 	p := &Process{Key: d.string()}
-	d.want(`,"pid":`)
-	p.PID = int(d.int())
+	p.PID = int(d.intAt(`,"pid":`))
 	p.Run, p.Host, p.User, p.Root = d.commonIf(`,"run":`), d.commonIf(`,"host":`), d.commonIf(`,"user":`), d.commonIf(`,"root":`)
 	p.Transport = d.commonIf(`,"transport":`)
 	d.want(`}`)
@@ -152,11 +138,9 @@ func (d *Decoder) seal(r *Record) {
 		return
 	}
 	s := &Seal{By: d.string()}
-	d.want(`,"next":`)
-	s.Next = d.string()
+	s.Next = d.stringAt(`,"next":`)
 	end := d.at
-	d.want(`,"sig":`)
-	s.Sig = d.string()
+	s.Sig = d.stringAt(`,"sig":`)
 	d.want(`}`)
 	if !d.bad && !d.strict {
 		s.verify(d.in[:end])
@@ -196,14 +180,10 @@ func (d *Decoder) step(r *Record) {
 	if n := len(r.Steps); n < cap(r.Steps) { // reuse the event list of a previous step
 		s.Events = r.Steps[:n+1][n].Events[:0]
 	}
-	d.want(`{"from":`)
-	s.From = fsm.State(d.common())
-	d.want(`,"trigger":`)
-	s.Trigger = fsm.Trigger(d.common())
-	d.want(`,"to":`)
-	s.To = fsm.State(d.common())
-	d.want(`,"row":`)
-	s.Row = d.common()
+	s.From = fsm.State(d.commonAt(`{"from":`))
+	s.Trigger = fsm.Trigger(d.commonAt(`,"trigger":`))
+	s.To = fsm.State(d.commonAt(`,"to":`))
+	s.Row = d.commonAt(`,"row":`)
 	d.want(`,"events":[`)
 	for !d.bad && !d.has(`]`) {
 		if len(s.Events) > 0 {
@@ -211,8 +191,7 @@ func (d *Decoder) step(r *Record) {
 		}
 		s.Events = append(s.Events, d.common())
 	}
-	d.want(`,"us":`)
-	s.Micros = d.int()
+	s.Micros = d.intAt(`,"us":`)
 	s.Why = d.commonIf(`,"why":`)
 	d.want(`}`)
 	r.Steps = append(r.Steps, s)
@@ -256,10 +235,8 @@ func (d *Decoder) values(r *Record, outer string) {
 func (d *Decoder) size(r *Record) {
 	if d.has(`,"bytes":{"raw":`) {
 		r.Bytes.Raw = int(d.int())
-		d.want(`,"sent":`)
-		r.Bytes.Sent = int(d.int())
-		d.want(`,"wire":`)
-		r.Bytes.Wire = int(d.int())
+		r.Bytes.Sent = int(d.intAt(`,"sent":`))
+		r.Bytes.Wire = int(d.intAt(`,"wire":`))
 		r.Bytes.Beside = int(d.intIf(`,"beside":`))
 		r.Bytes.BesideSent = int(d.intIf(`,"beside_sent":`))
 		d.refuse(r.Bytes == Bytes{})
@@ -267,8 +244,7 @@ func (d *Decoder) size(r *Record) {
 	}
 	if d.has(`,"tokens":{"raw":`) {
 		r.Tokens.Raw = int(d.int())
-		d.want(`,"sent":`)
-		r.Tokens.Sent = int(d.int())
+		r.Tokens.Sent = int(d.intAt(`,"sent":`))
 		r.Tokens.Question = int(d.intIf(`,"question":`))
 		r.Tokens.Estimated = d.has(`,"estimated":true`)
 		d.refuse(r.Tokens == Tokens{})
@@ -280,15 +256,6 @@ func (d *Decoder) detail(r *Record) {
 	if !d.has(`,"detail":{"question":`) {
 		return
 	}
-	r.Detail = &Detail{Question: d.string()}
-	for _, f := range []struct {
-		key string
-		to  *string
-	}{{`,"path":`, &r.Detail.Path}, {`,"command":`, &r.Detail.Command}, {`,"pattern":`, &r.Detail.Pattern}} {
-		if d.has(f.key) {
-			*f.to = d.string()
-			d.refuse(*f.to == "")
-		}
-	}
+	r.Detail = &Detail{Question: d.string(), Path: d.stringIf(`,"path":`), Command: d.stringIf(`,"command":`), Pattern: d.stringIf(`,"pattern":`)}
 	d.want(`}`)
 }

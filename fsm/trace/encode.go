@@ -56,8 +56,7 @@ func (r *Record) appendRest(b []byte, start int, sign *signer) []byte {
 	b = appendTime(b, r.Start)
 	b = append(b, `","steps":[`...)
 	b = r.appendSteps(b)
-	b = append(b, `],"outcome":`...)
-	b = appendString(b, r.Outcome)
+	b = appendMember(b, `],"outcome":`, r.Outcome)
 	b = r.appendMetadata(b)
 	b = r.appendSizes(b)
 	b = appendText(b, `,"subject":`, r.Subject)
@@ -78,16 +77,11 @@ func (r *Record) appendRest(b []byte, start int, sign *signer) []byte {
 }
 
 func (r *Record) appendPlace(b []byte) []byte {
-	b = append(b, `{"v":`...)
-	b = strconv.AppendInt(b, SchemaVersion, 10)
-	b = append(b, `,"server":`...)
-	b = appendString(b, r.Server)
-	b = append(b, `,"machine":`...)
-	b = appendString(b, r.Machine)
-	b = append(b, `,"table":`...)
-	b = appendString(b, r.Table)
-	b = append(b, `,"writer":`...)
-	b = appendString(b, r.Writer)
+	b = appendInt(b, `{"v":`, SchemaVersion)
+	b = appendMember(b, `,"server":`, r.Server)
+	b = appendMember(b, `,"machine":`, r.Machine)
+	b = appendMember(b, `,"table":`, r.Table)
+	b = appendMember(b, `,"writer":`, r.Writer)
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, r.Seq, 10)
 	b = appendText(b, `,"prev":`, r.Prev)
@@ -100,9 +94,8 @@ func (p *Process) append(b []byte) []byte {
 	if p == nil {
 		return b
 	}
-	b = appendString(append(b, `,"process":{"key":`...), p.Key)
-	b = append(b, `,"pid":`...)
-	b = strconv.AppendInt(b, int64(p.PID), 10)
+	b = appendMember(b, `,"process":{"key":`, p.Key)
+	b = appendInt(b, `,"pid":`, p.PID)
 	b = appendText(b, `,"run":`, p.Run)
 	b = appendText(b, `,"host":`, p.Host)
 	b = appendText(b, `,"user":`, p.User)
@@ -121,8 +114,7 @@ func (e *Ended) append(b []byte) []byte {
 }
 
 func (r *Record) appendIDs(b []byte) []byte {
-	b = append(b, `,"id":`...)
-	b = appendString(b, r.ID)
+	b = appendMember(b, `,"id":`, r.ID)
 	b = appendText(b, `,"session":`, r.Session)
 	b = appendText(b, `,"client":`, r.Client)
 	b = appendText(b, `,"tool":`, r.Tool)
@@ -169,14 +161,10 @@ func (s *Step) appendHead(b []byte) []byte {
 	if s.head != "" {
 		return append(b, s.head...)
 	}
-	b = append(b, `{"from":`...)
-	b = appendString(b, string(s.From))
-	b = append(b, `,"trigger":`...)
-	b = appendString(b, string(s.Trigger))
-	b = append(b, `,"to":`...)
-	b = appendString(b, string(s.To))
-	b = append(b, `,"row":`...)
-	b = appendString(b, s.Row)
+	b = appendMember(b, `{"from":`, string(s.From))
+	b = appendMember(b, `,"trigger":`, string(s.Trigger))
+	b = appendMember(b, `,"to":`, string(s.To))
+	b = appendMember(b, `,"row":`, s.Row)
 	b = append(b, `,"events":[`...)
 	for i, name := range s.Events {
 		if i > 0 {
@@ -238,12 +226,9 @@ func appendValue(b []byte, v any) []byte {
 
 func (r *Record) appendSizes(b []byte) []byte {
 	if r.Bytes != (Bytes{}) {
-		b = append(b, `,"bytes":{"raw":`...)
-		b = strconv.AppendInt(b, int64(r.Bytes.Raw), 10)
-		b = append(b, `,"sent":`...)
-		b = strconv.AppendInt(b, int64(r.Bytes.Sent), 10)
-		b = append(b, `,"wire":`...)
-		b = strconv.AppendInt(b, int64(r.Bytes.Wire), 10)
+		b = appendInt(b, `,"bytes":{"raw":`, r.Bytes.Raw)
+		b = appendInt(b, `,"sent":`, r.Bytes.Sent)
+		b = appendInt(b, `,"wire":`, r.Bytes.Wire)
 		b = appendCount(b, `,"beside":`, r.Bytes.Beside)
 		b = appendCount(b, `,"beside_sent":`, r.Bytes.BesideSent)
 		b = append(b, '}')
@@ -251,10 +236,8 @@ func (r *Record) appendSizes(b []byte) []byte {
 	if r.Tokens == (Tokens{}) {
 		return b
 	}
-	b = append(b, `,"tokens":{"raw":`...)
-	b = strconv.AppendInt(b, int64(r.Tokens.Raw), 10)
-	b = append(b, `,"sent":`...)
-	b = strconv.AppendInt(b, int64(r.Tokens.Sent), 10)
+	b = appendInt(b, `,"tokens":{"raw":`, r.Tokens.Raw)
+	b = appendInt(b, `,"sent":`, r.Tokens.Sent)
 	b = appendCount(b, `,"question":`, r.Tokens.Question)
 	b = appendFlag(b, `,"estimated":true`, r.Tokens.Estimated)
 	return append(b, '}')
@@ -264,12 +247,17 @@ func (d *Detail) append(b []byte) []byte {
 	if d == nil {
 		return b
 	}
-	b = append(b, `,"detail":{"question":`...)
-	b = appendString(b, d.Question)
+	b = appendMember(b, `,"detail":{"question":`, d.Question)
 	b = appendText(b, `,"path":`, d.Path)
 	b = appendText(b, `,"command":`, d.Command)
 	b = appendText(b, `,"pattern":`, d.Pattern)
 	return append(b, '}')
+}
+
+func appendMember(b []byte, key, s string) []byte { return appendString(append(b, key...), s) }
+
+func appendInt(b []byte, key string, n int) []byte {
+	return strconv.AppendInt(append(b, key...), int64(n), 10)
 }
 
 // appendText, appendCount and appendFlag omit empty values.
@@ -277,14 +265,14 @@ func appendText(b []byte, key, s string) []byte {
 	if s == "" {
 		return b
 	}
-	return appendString(append(b, key...), s)
+	return appendMember(b, key, s)
 }
 
 func appendCount(b []byte, key string, n int) []byte {
 	if n == 0 {
 		return b
 	}
-	return strconv.AppendInt(append(b, key...), int64(n), 10)
+	return appendInt(b, key, n)
 }
 
 func appendFlag(b []byte, text string, on bool) []byte {

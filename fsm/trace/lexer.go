@@ -40,6 +40,11 @@ func (d *Decoder) int() int64 {
 	return n
 }
 
+func (d *Decoder) intAt(key string) int64 {
+	d.want(key)
+	return d.int()
+}
+
 func (d *Decoder) intIf(key string) int64 {
 	if !d.has(key) {
 		return 0
@@ -51,7 +56,26 @@ func (d *Decoder) intIf(key string) int64 {
 
 func (d *Decoder) string() string { return string(d.raw()) }
 
+func (d *Decoder) stringAt(key string) string {
+	d.want(key)
+	return d.string()
+}
+
+func (d *Decoder) stringIf(key string) string {
+	if !d.has(key) {
+		return ""
+	}
+	s := d.string()
+	d.refuse(s == "")
+	return s
+}
+
 func (d *Decoder) common() string { return d.intern(d.raw()) }
+
+func (d *Decoder) commonAt(key string) string {
+	d.want(key)
+	return d.common()
+}
 
 func (d *Decoder) commonIf(key string) string {
 	if !d.has(key) {

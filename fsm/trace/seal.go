@@ -71,9 +71,9 @@ func (s *Seal) append(b []byte) []byte {
 	if s == nil {
 		return b
 	}
-	b = appendString(append(b, `,"seal":{"by":`...), s.By)
-	b = appendString(append(b, `,"next":`...), s.Next)
-	b = appendString(append(b, `,"sig":`...), s.Sig)
+	b = appendMember(b, `,"seal":{"by":`, s.By)
+	b = appendMember(b, `,"next":`, s.Next)
+	b = appendMember(b, `,"sig":`, s.Sig)
 	return append(b, '}')
 }
 
