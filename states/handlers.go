@@ -107,20 +107,27 @@ var conditions = map[fsm.Trigger]func(*Execution) bool{
 	fsm.Eligible:    func(*Execution) bool { return true },
 }
 
-func checkPrune(ctx context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
+// due returns the trigger of the first row out of req:prune_check that holds; "": none does.
+func (c *Execution) due() fsm.Trigger {
 	for _, trigger := range c.machine.Definition().Leaving(fsm.PruneCheck) {
-		holds := conditions[trigger]
-		if holds == nil || !holds(c) {
-			continue
+		if holds := conditions[trigger]; holds != nil && holds(c) {
+			return trigger
 		}
-		c.repeat = trigger == fsm.RepeatRead
-		facts := fsm.Facts{"input_bytes": len(c.output.Code())}
-		if c.pipeline.Pruner != nil {
-			facts["endpoint"] = c.pipeline.Pruner.Endpoint()
-		}
-		return trigger, facts, nil
 	}
-	return "", nil, errors.New("no row out of req:prune_check holds")
+	return ""
+}
+
+func checkPrune(_ context.Context, c *Execution) (fsm.Trigger, fsm.Facts, error) {
+	trigger := c.due()
+	if trigger == "" {
+		return "", nil, errors.New("no row out of req:prune_check holds")
+	}
+	c.repeat = trigger == fsm.RepeatRead
+	facts := fsm.Facts{"input_bytes": len(c.output.Code())}
+	if c.pipeline.Pruner != nil {
+		facts["endpoint"] = c.pipeline.Pruner.Endpoint()
+	}
+	return trigger, facts, nil
 }
 
 // StoreFull is the reason in _meta why output came back whole although a pruner is there: its original could not be
@@ -274,19 +281,11 @@ func (c *Execution) outputBytes() int {
 // of req:prune_check whose condition holds, as for a result. It is "" if only the error
 // itself prevented pruning.
 func (c *Execution) unprunedReason() string {
-	d := c.machine.Definition()
-	for _, trigger := range d.Leaving(fsm.PruneCheck) {
-		holds := conditions[trigger]
-		if holds == nil || !holds(c) {
-			continue
+	row, _ := c.machine.Definition().Row(fsm.PruneCheck, c.due())
+	for _, set := range row.Assigns() {
+		if reason, fixed := set.Value.(string); fixed && set.Field == "reason" {
+			return reason
 		}
-		row, _ := d.Row(fsm.PruneCheck, trigger)
-		for _, set := range row.Assigns() {
-			if reason, fixed := set.Value.(string); fixed && set.Field == "reason" {
-				return reason
-			}
-		}
-		return ""
 	}
 	return ""
 }

@@ -1,13 +1,5 @@
 package states
 
-// Reasons why the output of a failed tool was not pruned. The tables have those for
-// results.
-const (
-	NoFocusQuestion        = "no_focus_question"
-	DisabledOrUnconfigured = "disabled_or_unconfigured"
-	OutputEmpty            = "output_empty"
-)
-
 // PruningMetadata reports what pruning did to a request's output. The request machine sets
 // the fields as its rows say.
 type PruningMetadata struct {

@@ -156,7 +156,7 @@ func repeated(p *Pipeline) *Execution {
 
 // What was brought back is not pruned again, whatever is asked, unless this is the request that replaces it.
 func TestWhatWasBroughtBackIsNotPruned(t *testing.T) {
-	for text, reason := range map[string]string{"long": "", "brought back": NoFocusQuestion} {
+	for text, reason := range map[string]string{"long": "", "brought back": "no_focus_question"} {
 		p := newPipeline(answering("short", nil))
 		p.Printed = func(text string) bool { return text == "brought back" }
 		c := p.Run(t.Context(), echoRequest(map[string]any{"text": text, "question": "what?"}))
@@ -168,7 +168,7 @@ func TestWhatWasBroughtBackIsNotPruned(t *testing.T) {
 	p := newPipeline(answering("short", nil))
 	p.Printed = func(string) bool { return false }
 	c := p.Run(t.Context(), echoRequest(map[string]any{"text": "long", "question": "what?", "prune_id": "prn_3ddf8b97"}))
-	assert.Equal(t, NoFocusQuestion, c.Pruning().Reason)
+	assert.Equal(t, "no_focus_question", c.Pruning().Reason)
 }
 
 func cancelledAtStart(p *Pipeline) *Execution {
@@ -210,7 +210,7 @@ func TestTheOrderOfTheRowsIsTheOrderOfTheConditions(t *testing.T) {
 	p := newPipeline(nil)
 	p.Machine = fsm.MustCompile(fsm.RequestTable().Without("T15"))
 	c := p.Run(t.Context(), echoRequest(map[string]any{"text": "long"}))
-	assert.Equal(t, DisabledOrUnconfigured, c.Pruning().Reason)
+	assert.Equal(t, "disabled_or_unconfigured", c.Pruning().Reason)
 
 	p = newPipeline(nil)
 	p.MaxPruneBytes = 3
@@ -250,10 +250,10 @@ func TestMetadataOfAToolErrorGivesTheFirstReasonThatHolds(t *testing.T) {
 		question string
 		want     string
 	}{
-		{answering("", nil), "", NoFocusQuestion},
-		{nil, "", NoFocusQuestion},
-		{nil, "what?", DisabledOrUnconfigured},
-		{answering("", nil), "what?", OutputEmpty},
+		{answering("", nil), "", "no_focus_question"},
+		{nil, "", "no_focus_question"},
+		{nil, "what?", "disabled_or_unconfigured"},
+		{answering("", nil), "what?", "output_empty"},
 	}
 	for _, c := range cases {
 		call := newPipeline(c.pruner).Run(t.Context(), echoRequest(map[string]any{"fail": "io_error", "question": c.question}))
