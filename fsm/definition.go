@@ -52,7 +52,7 @@ type setting struct {
 // itself, unknown events, and states that cannot be reached or left.
 func Compile(t Table) (*Definition, error) {
 	d := &Definition{table: t, compiled: make(map[edge]*compiledRow), leaving: make(map[State][]Trigger), hash: t.Hash()}
-	d.states = t.States()
+	d.states = statesOf(t)
 	for _, row := range t.Rows {
 		for _, from := range d.expand(row.From) {
 			row.From = from
@@ -97,6 +97,9 @@ func (d *Definition) Rows() []Row { return slices.Clone(d.rows) }
 // States returns the states in the order of their first appearance.
 func (d *Definition) States() []State { return slices.Clone(d.states) }
 
+// Has reports whether there is a state.
+func (d *Definition) Has(s State) bool { return slices.Contains(d.states, s) }
+
 // Terminal reports whether a state is terminal.
 func (d *Definition) Terminal(s State) bool { return slices.Contains(d.table.Terminal, s) }
 
@@ -121,11 +124,11 @@ func (d *Definition) Row(from State, trigger Trigger) (Row, bool) {
 	return r.Row, true
 }
 
-// States returns the states in the order of their first appearance.
-func (t Table) States() []State {
+// statesOf returns a table's states in the order of their first appearance.
+func statesOf(t Table) []State {
 	states := []State{t.Initial}
 	add := func(s State) {
-		if !s.Wildcard() && !slices.Contains(states, s) {
+		if !s.wildcard() && !slices.Contains(states, s) {
 			states = append(states, s)
 		}
 	}
@@ -139,11 +142,11 @@ func (t Table) States() []State {
 	return states
 }
 
-// Wildcard reports whether the state stands for every state that is not terminal.
-func (s State) Wildcard() bool { return strings.HasSuffix(string(s), ":*") }
+// wildcard reports whether the state stands for every state that is not terminal.
+func (s State) wildcard() bool { return strings.HasSuffix(string(s), ":*") }
 
 func (d *Definition) expand(from State) []State {
-	if !from.Wildcard() {
+	if !from.wildcard() {
 		return []State{from}
 	}
 	return slices.DeleteFunc(slices.Clone(d.states), d.Terminal)

@@ -71,9 +71,6 @@ func (m *Machine) ID() string { return m.id }
 // Started returns the time at which the machine was made.
 func (m *Machine) Started() time.Time { return m.started }
 
-// Elapsed returns the time since Started, by the machine's clock.
-func (m *Machine) Elapsed() time.Duration { return m.hooks.Now().Sub(m.started) }
-
 // Metadata calls do for each metadata field that rows have set so far, in the order of the
 // definition's Fields.
 func (m *Machine) Metadata(do func(field string, value any)) {

@@ -11,9 +11,9 @@ import (
 
 // readNotes reads a side file. The records are ordered by time, earliest first.
 func readNotes(raw []byte) (records []Record) {
-	definition := definitions()
+	tables := NewReplayer().tables
 	add := func(state noteState, body []byte) {
-		if r, err := readNote(body, state, definition); err == nil {
+		if r, err := readNote(body, state, tables); err == nil {
 			records = append(records, r)
 		}
 	}
@@ -36,17 +36,6 @@ func readNotes(raw []byte) (records []Record) {
 	}
 	slices.SortStableFunc(records, func(x, y Record) int { return x.Start.Compare(y.Start) })
 	return records
-}
-
-// definitions returns a lookup of the tables of this program by hash.
-func definitions() func(hash string) *fsm.Definition {
-	known := make(map[string]*fsm.Definition)
-	for _, t := range fsm.Tables() {
-		if d, err := fsm.Compile(t); err == nil {
-			known[t.Hash()] = d
-		}
-	}
-	return func(hash string) *fsm.Definition { return known[hash] }
 }
 
 // appendNote appends the data of the record's line, in the order of its members.
@@ -160,13 +149,12 @@ func (n *noteReader) string() string {
 
 var errNote = errors.New("it is no note of an answer")
 
-// readNote returns the record that the process would have written. definition finds a table
-// by its hash.
-func readNote(in []byte, state noteState, definition func(hash string) *fsm.Definition) (Record, error) {
+// readNote returns the record that the process would have written. tables are known by their hashes.
+func readNote(in []byte, state noteState, tables map[string]*fsm.Definition) (Record, error) {
 	n := &noteReader{in: in}
 	var r Record
 	r.Server, r.Table, r.ID, r.Session, r.Client, r.Tool, r.Subject = n.string(), n.string(), n.string(), n.string(), n.string(), n.string(), n.string()
-	d := definition(r.Table)
+	d := tables[r.Table]
 	if n.bad || d == nil {
 		return r, errNote
 	}
@@ -217,7 +205,7 @@ func (n *noteReader) metadata(r *Record, fields []string) {
 func (r *Record) finish(d *fsm.Definition, state noteState) {
 	last := r.Steps[len(r.Steps)-1]
 	trigger := fsm.Written
-	run := slices.ContainsFunc(headsOf(d), func(h head) bool { return h.Trigger == fsm.PhaseEnded })
+	run := isRun(d)
 	switch {
 	case run:
 		trigger = fsm.PhaseEnded

@@ -207,8 +207,8 @@ func FuzzNotes(f *testing.F) {
 	r.Take(m)
 	f.Add(r.appendNote(nil))
 	f.Add([]byte{})
-	find := definitions()
-	f.Fuzz(func(_ *testing.T, in []byte) { _, _ = readNote(in, noteWritten, find) })
+	tables := NewReplayer().Tables()
+	f.Fuzz(func(_ *testing.T, in []byte) { _, _ = readNote(in, noteWritten, tables) })
 }
 
 type keptHeads []Head

@@ -166,6 +166,7 @@ func (r *Record) eachValue(do func(field string, value any)) {
 type head struct {
 	Step
 	gives bool // an event of the row has a code or a reason
+	sets  []fsm.Assignment
 }
 
 // heads caches the heads of each definition, indexed by row.
@@ -177,7 +178,7 @@ func headsOf(d *fsm.Definition) []head {
 	}
 	list := make([]head, 0, 64)
 	for _, row := range d.Rows() {
-		h := head{Step: Step{From: row.From, Trigger: row.Trigger, To: row.To, Row: row.Spec, Events: strings.Fields(row.Events)}}
+		h := head{Step: Step{From: row.From, Trigger: row.Trigger, To: row.To, Row: row.Spec, Events: strings.Fields(row.Events)}, sets: row.Assigns()}
 		h.head = string(h.appendHead(nil))
 		for _, name := range h.Events {
 			schema := fsm.LookupEvent(name)

@@ -11,18 +11,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/fsm/trace"
 )
 
 // auditor checks single records. It is safe for concurrent use.
 type auditor struct {
 	replayer *trace.Replayer
-	learned  map[*trace.Table]*learned
+	learned  map[*fsm.Definition]*learned
 }
 
 func newAuditor() *auditor {
 	replayer := trace.NewReplayer()
-	a := &auditor{replayer: replayer, learned: make(map[*trace.Table]*learned)}
+	a := &auditor{replayer: replayer, learned: make(map[*fsm.Definition]*learned)}
 	for _, t := range replayer.Tables() {
 		a.learned[t] = learn(t)
 	}
@@ -32,7 +33,7 @@ func newAuditor() *auditor {
 // check returns the reason why no machine with the record's table can have produced it, or
 // nil if one can.
 func (a *auditor) check(r *trace.Record) error {
-	var room [16]*trace.Row
+	var room [16]int
 	walk, err := a.replayer.Replay(r, room[:0])
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func (a *auditor) check(r *trace.Record) error {
 	t := a.learned[walk.Table]
 	rows := make([]*learnedRow, len(walk.Rows))
 	for i, row := range walk.Rows {
-		rows[i] = &t.rows[row.At]
+		rows[i] = &t.rows[row]
 		if err := rows[i].checkWhy(r.Steps[i].Why); err != nil {
 			s := &r.Steps[i]
 			return fmt.Errorf("step %d (%s --%s--> %s): %w", i+1, s.From, s.Trigger, s.To, err)

@@ -75,20 +75,19 @@ type learnedRow struct {
 	fsm.Row
 	evidence
 	sets  []fsm.Assignment
-	names []string // names of its events
-	why   need     // its events have a code or reason
-	tool  need     // its events name the tool
-	code  string   // the only code that its events can give; "" if there are several
-	open  bool     // the row does not determine the reason
-	timed bool     // it sets the duration of the pruner's call
+	why   need   // its events have a code or reason
+	tool  need   // its events name the tool
+	code  string // the only code that its events can give; "" if there are several
+	open  bool   // the row does not determine the reason
+	timed bool   // it sets the duration of the pruner's call
 }
 
 // learn derives the implications of a table.
-func learn(t *trace.Table) *learned {
-	l := &learned{name: t.Name, reasons: make(map[string]evidence)}
+func learn(d *fsm.Definition) *learned {
+	l := &learned{name: d.Name(), reasons: make(map[string]evidence)}
 	passed := make(map[fsm.State]evidence)
-	for _, row := range t.Rows {
-		r := learnedRow{Row: row, sets: row.Assigns(), names: strings.Fields(row.Events)}
+	for _, row := range d.Rows() {
+		r := learnedRow{Row: row, sets: row.Assigns()}
 		r.learn(passed)
 		l.noteReason(&r)
 		l.answers = l.answers || row.Trigger == fsm.Written
@@ -101,7 +100,7 @@ func learn(t *trace.Table) *learned {
 // above it.
 func (row *learnedRow) learn(passed map[fsm.State]evidence) {
 	row.why, row.tool = row.gives("code", "reason"), row.gives("tool")
-	if row.From.Wildcard() {
+	if row.Trigger == fsm.Abort { // at any time, also before a row is tried
 		return
 	}
 	c := conditions[row.Trigger]
@@ -119,18 +118,11 @@ func (row *learnedRow) learn(passed map[fsm.State]evidence) {
 	}
 }
 
-// gives reports whether the row's events have one of the fields: maybe if an event no
-// longer has a schema.
+// gives reports whether the row's events have one of the fields.
 func (row *learnedRow) gives(fields ...string) need {
 	given := never
-	for _, name := range row.names {
+	for name := range strings.FieldsSeq(row.Events) {
 		schema := fsm.LookupEvent(name)
-		if schema == nil {
-			if given == never {
-				given = maybe
-			}
-			continue
-		}
 		for i, f := range schema.Names {
 			switch {
 			case !slices.Contains(fields, f):
