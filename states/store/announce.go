@@ -26,23 +26,15 @@ func (db *DB) Announce(ctx context.Context, topic string, payload []byte) (heard
 		return false, fmt.Errorf("other replicas are told at most %d bytes", maxAnnounced)
 	}
 	var seq int64
-	err = db.read(ctx, func(ctx context.Context, q querier) error {
-		_, err := first(ctx, q, []any{&seq}, `WITH old AS (DELETE FROM mcp_pruner.announcements WHERE created_at < now() - interval '1 minute'),
-			new AS (INSERT INTO mcp_pruner.announcements (topic, payload) VALUES ($1, $2) RETURNING seq)
-			SELECT seq FROM new`, topic, payload)
-		return err
-	})
-	if err != nil {
+	if _, err = readFirst(ctx, db, []any{&seq}, `WITH old AS (DELETE FROM mcp_pruner.announcements WHERE created_at < now() - interval '1 minute'),
+		new AS (INSERT INTO mcp_pruner.announcements (topic, payload) VALUES ($1, $2) RETURNING seq)
+		SELECT seq FROM new`, topic, payload); err != nil {
 		return false, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, heardWithin)
 	defer cancel()
 	for {
-		err := db.read(ctx, func(ctx context.Context, q querier) error {
-			_, err := first(ctx, q, []any{&heard}, `SELECT heard_at IS NOT NULL FROM mcp_pruner.announcements WHERE seq = $1`, seq)
-			return err
-		})
-		if err != nil || heard {
+		if _, err := readFirst(ctx, db, []any{&heard}, `SELECT heard_at IS NOT NULL FROM mcp_pruner.announcements WHERE seq = $1`, seq); err != nil || heard {
 			return heard, err
 		}
 		select {

@@ -28,10 +28,7 @@ func (l *Ledger) Change(ctx context.Context, project string, ids []string, actio
 			ON CONFLICT (subject, project) DO UPDATE SET collections = p.collections + 1`, mine(ctx, q), project)
 		return err
 	})
-	if err != nil {
-		return contextgc.Changed{}, l.failed(err, fmt.Sprintf("%s segments", action), fmt.Sprintf("%s segments of the database", action))
-	}
-	return result, nil
+	return result, l.failed(err, fmt.Sprintf("%s segments", action), fmt.Sprintf("%s segments of the database", action))
 }
 
 func (l *Ledger) change(ctx context.Context, q querier, project, id string, action contextgc.Action, result *contextgc.Changed) error {

@@ -18,10 +18,7 @@ func (l *Ledger) Size(ctx context.Context) (size contextgc.Size, err error) {
 		size.Bytes, err = bytesOf(ctx, q, me)
 		return err
 	})
-	if err != nil {
-		return contextgc.Size{}, l.failed(err, "measure the ledger", "measure the database")
-	}
-	return size, nil
+	return size, l.failed(err, "measure the ledger", "measure the database")
 }
 
 // bytesOf returns the size of an owner's texts in a database, or that of a file without its unused pages.
@@ -61,11 +58,7 @@ func (l *Ledger) largerThan(ctx context.Context, bytes int64) (owners []owner, e
 	if l.db == nil {
 		return []owner{""}, nil
 	}
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		owners, err = collect(ctx, q, column[owner], `SELECT subject FROM mcp_pruner.texts GROUP BY subject HAVING SUM(bytes) > $1`, bytes)
-		return err
-	})
-	return owners, err
+	return readAll(ctx, l, column[owner], `SELECT subject FROM mcp_pruner.texts GROUP BY subject HAVING SUM(bytes) > $1`, bytes)
 }
 
 // batchOf is the number of segments removed at once: others wait for that long at most.

@@ -126,6 +126,8 @@ type connection interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
+func (db *DB) shared() bool { return true }
+
 // read implements [place]. The work is repeated once on another connection if the first one turns out to
 // be dead, as after a restart of the database.
 func (db *DB) read(ctx context.Context, work func(context.Context, querier) error) error {

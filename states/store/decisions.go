@@ -37,10 +37,7 @@ func (l *Ledger) Clear(ctx context.Context, place contextgc.Place, list []contex
 		}
 		return l.found(ctx, q, place, len(holds) > 0)
 	})
-	if err != nil {
-		return nil, l.failed(err, "store clearings", "clearings into the database")
-	}
-	return holds, nil
+	return holds, l.failed(err, "store clearings", "clearings into the database")
 }
 
 // stay stores that nothing is decided at a place. Nearly every request waits for that, so it is one statement, which a mark that is
@@ -146,19 +143,13 @@ func (l *Ledger) Clearings(ctx context.Context, after int64) (list []contextgc.C
 
 // Count implements contextgc.Decisions.
 func (l *Ledger) Count(ctx context.Context, upTo int64) (n int64, err error) {
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		_, err := first(ctx, q, []any{&n}, `SELECT COUNT(*) FROM mcp_pruner.clearings WHERE seq <= $1`, upTo)
-		return err
-	})
+	_, err = readFirst(ctx, l, []any{&n}, `SELECT COUNT(*) FROM mcp_pruner.clearings WHERE seq <= $1`, upTo)
 	return n, l.failed(err, "count clearings", "count clearings of the database")
 }
 
 // Last implements contextgc.Decisions.
 func (l *Ledger) Last(ctx context.Context) (last int64, err error) {
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		_, err := first(ctx, q, []any{&last}, `SELECT COALESCE(MAX(seq), 0) FROM mcp_pruner.clearings`)
-		return err
-	})
+	_, err = readFirst(ctx, l, []any{&last}, `SELECT COALESCE(MAX(seq), 0) FROM mcp_pruner.clearings`)
 	return last, l.failed(err, "count clearings", "count clearings of the database")
 }
 
@@ -179,15 +170,8 @@ func (l *Ledger) Chain(ctx context.Context, ids [][32]byte) (list []contextgc.Cl
 	if l.db != nil {
 		statement = chainInDatabase
 	}
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		var seq int64
-		list, err = collect(ctx, q, clearingAt(&seq), statement, slicesOf(ids))
-		return err
-	})
-	if err != nil {
-		return nil, l.failed(err, "read decisions", "read decisions of the database")
-	}
-	return list, nil
+	list, err = readAll(ctx, l, clearingAt(new(int64)), statement, slicesOf(ids))
+	return list, l.failed(err, "read decisions", "read decisions of the database")
 }
 
 func slicesOf(ids [][32]byte) [][]byte {
@@ -212,10 +196,7 @@ func (l *Ledger) Heads(ctx context.Context, marks [][32]byte) (heads map[[32]byt
 		heads, err = headsOf(ctx, q, marks)
 		return err
 	})
-	if err != nil {
-		return nil, l.failed(err, "look up places", "look up places in the database")
-	}
-	return heads, nil
+	return heads, l.failed(err, "look up places", "look up places in the database")
 }
 
 func headsOf(ctx context.Context, q querier, marks [][32]byte) (map[[32]byte][32]byte, error) {
@@ -236,10 +217,7 @@ func (l *Ledger) Settle(ctx context.Context, heads map[[32]byte][32]byte) (all b
 		all = stored == int64(len(heads))
 		return err
 	})
-	if err != nil {
-		return false, l.failed(err, "store places", "places into the database")
-	}
-	return all, nil
+	return all, l.failed(err, "store places", "places into the database")
 }
 
 const (

@@ -32,6 +32,7 @@ type row func(into ...any) error
 
 // place is a file, or a database, in which one kind of state is kept.
 type place interface {
+	shared() bool
 	// read does work that only reads.
 	read(ctx context.Context, work func(context.Context, querier) error) error
 	// once does work that is one statement.
@@ -68,16 +69,34 @@ func first(ctx context.Context, q querier, into []any, statement string, args ..
 	return found, err
 }
 
+// readFirst is first in a place.
+func readFirst(ctx context.Context, p place, into []any, statement string, args ...any) (found bool, err error) {
+	err = p.read(ctx, func(ctx context.Context, q querier) error {
+		found, err = first(ctx, q, into, statement, args...)
+		return err
+	})
+	return found, err
+}
+
+// readAll is collect in a place.
+func readAll[T any](ctx context.Context, p place, scan func(row) (T, error), statement string, args ...any) (all []T, err error) {
+	err = p.read(ctx, func(ctx context.Context, q querier) error {
+		all, err = collect(ctx, q, scan, statement, args...)
+		return err
+	})
+	return all, err
+}
+
 // owner is the subject whose rows a statement is about. It is always a statement's first parameter, and "" in a file.
 type owner string
 
 // mine returns the owner of what a context's subject stores.
-func mine(ctx context.Context, q querier) owner { return ownerOf(ctx, q, "") }
+func mine(ctx context.Context, in interface{ shared() bool }) owner { return ownerOf(ctx, in, "") }
 
 // ownerOf returns the owner of what is stored for a subject; "": for the context's.
-func ownerOf(ctx context.Context, q querier, given string) owner {
+func ownerOf(ctx context.Context, in interface{ shared() bool }, given string) owner {
 	switch {
-	case !q.shared():
+	case !in.shared():
 		return ""
 	case given != "":
 		return owner(given)

@@ -120,11 +120,7 @@ func scanKey(r row) (k Key, err error) {
 
 // List returns all keys, also those that expired or were revoked, in the order in which they were created.
 func (k *Keys) List(ctx context.Context) (all []Key, err error) {
-	err = k.read(ctx, func(ctx context.Context, q querier) error {
-		all, err = collect(ctx, q, scanKey, keyColumns+` ORDER BY created_at, id`)
-		return err
-	})
-	if err != nil {
+	if all, err = readAll(ctx, k, scanKey, keyColumns+` ORDER BY created_at, id`); err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
 	return all, nil
@@ -132,11 +128,7 @@ func (k *Keys) List(ctx context.Context) (all []Key, err error) {
 
 // Lookup returns the key with a hash, also if it expired or was revoked: ask Valid. ok is false if there is none.
 func (k *Keys) Lookup(ctx context.Context, hash Hash) (key Key, ok bool, err error) {
-	var all []Key
-	err = k.read(ctx, func(ctx context.Context, q querier) error {
-		all, err = collect(ctx, q, scanKey, keyColumns+` WHERE hash = $1`, hash)
-		return err
-	})
+	all, err := readAll(ctx, k, scanKey, keyColumns+` WHERE hash = $1`, hash)
 	switch {
 	case err != nil:
 		return Key{}, false, fmt.Errorf("look up a key: %w", err)

@@ -91,6 +91,8 @@ func ReadLedger(file string) *Ledger {
 // unchanged is a file that is opened for each reading.
 type unchanged string
 
+func (u unchanged) shared() bool { return false }
+
 func (u unchanged) read(ctx context.Context, work func(context.Context, querier) error) error {
 	return sqlfile.Read(string(u), patience, func(db *sql.DB) error { return work(ctx, inFile{db}) })
 }
@@ -107,7 +109,7 @@ func (u unchanged) write(ctx context.Context, work func(context.Context, querier
 func (l *Ledger) Name() string { return l.name }
 
 // Shared implements contextgc.Ledger.
-func (l *Ledger) Shared() bool { return l.db != nil }
+func (l *Ledger) Shared() bool { return l.shared() }
 
 // Lost implements contextgc.Ledger. A database that is away is not lost: its content comes back with it.
 func (l *Ledger) Lost() bool { return l.file != nil && l.file.Lost() }

@@ -62,7 +62,7 @@ func (b *sharedOriginals) at(now time.Time) time.Time {
 
 // Put implements recovery.Backend. As long as the subject has room it is one statement, which commits on its own.
 func (b *sharedOriginals) Put(ctx context.Context, i recovery.Item, text string) error {
-	of := mine(ctx, database{})
+	of := mine(ctx, b.db)
 	insert := func(ctx context.Context, q querier) error {
 		_, err := q.exec(ctx, `WITH `+addText+`
 			INSERT INTO mcp_pruner.originals (subject, id, hash, expires_at) VALUES ($1, $5, $2, COALESCE($6, now()) + $7 * interval '1 microsecond')`,
@@ -204,11 +204,8 @@ func drop(ctx context.Context, q querier, where string, args ...any) (dropped in
 func (b *sharedOriginals) Get(ctx context.Context, id string, now time.Time) (text string, ok bool, err error) {
 	var hash [sha256.Size]byte
 	var body []byte
-	err = b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
-		ok, err = first(ctx, q, []any{&hash, &body}, `SELECT t.hash, t.body FROM mcp_pruner.originals o JOIN mcp_pruner.texts t USING (subject, hash)
-			WHERE o.subject = $1 AND o.id = $2 AND (o.expires_at IS NULL OR o.expires_at > COALESCE($3, now()))`, mine(ctx, q), id, b.at(now))
-		return err
-	})
+	ok, err = readFirst(ctx, b.db, []any{&hash, &body}, `SELECT t.hash, t.body FROM mcp_pruner.originals o JOIN mcp_pruner.texts t USING (subject, hash)
+		WHERE o.subject = $1 AND o.id = $2 AND (o.expires_at IS NULL OR o.expires_at > COALESCE($3, now()))`, mine(ctx, b.db), id, b.at(now))
 	if err != nil || !ok {
 		return "", false, err
 	}
@@ -240,13 +237,10 @@ func (b *sharedOriginals) Stats(now time.Time) (recovery.Stats, error) {
 	}
 	var s recovery.Stats
 	var all int64
-	err := b.db.read(context.Background(), func(ctx context.Context, q querier) error {
-		_, err := first(ctx, q, []any{&s.Items, &s.Texts, &s.Bytes, &all}, `WITH newest AS (SELECT subject, hash FROM mcp_pruner.originals WHERE expires_at > COALESCE($1, now()) ORDER BY expires_at DESC LIMIT $2)
-			SELECT (SELECT COUNT(*) FROM newest), COUNT(*), COALESCE(SUM((SELECT bytes FROM mcp_pruner.texts t WHERE t.subject = s.subject AND t.hash = s.hash)), 0)::bigint,
-			(SELECT GREATEST(reltuples, 0)::bigint FROM pg_class WHERE oid = 'mcp_pruner.originals_expires'::regclass) FROM (SELECT DISTINCT subject, hash FROM newest) s`,
-			b.at(now), counted)
-		return err
-	})
+	_, err := readFirst(context.Background(), b.db, []any{&s.Items, &s.Texts, &s.Bytes, &all}, `WITH newest AS (SELECT subject, hash FROM mcp_pruner.originals WHERE expires_at > COALESCE($1, now()) ORDER BY expires_at DESC LIMIT $2)
+		SELECT (SELECT COUNT(*) FROM newest), COUNT(*), COALESCE(SUM((SELECT bytes FROM mcp_pruner.texts t WHERE t.subject = s.subject AND t.hash = s.hash)), 0)::bigint,
+		(SELECT GREATEST(reltuples, 0)::bigint FROM pg_class WHERE oid = 'mcp_pruner.originals_expires'::regclass) FROM (SELECT DISTINCT subject, hash FROM newest) s`,
+		b.at(now), counted)
 	if n := int64(s.Items); n == counted && all > n {
 		s.Items, s.Texts, s.Bytes = int(all), int(int64(s.Texts)*all/n), s.Bytes*all/n
 	}

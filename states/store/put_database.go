@@ -16,7 +16,7 @@ import (
 // long is done before the transaction: words are looked for.
 func (l *Ledger) putInDatabase(ctx context.Context, entries []contextgc.Entry) ([]string, error) {
 	for i := range entries {
-		entries[i].Subject = string(ownerOf(ctx, database{}, entries[i].Subject))
+		entries[i].Subject = string(ownerOf(ctx, l, entries[i].Subject))
 	}
 	ids, err := l.known(ctx, entries)
 	if err != nil {
@@ -80,12 +80,8 @@ func (l *Ledger) known(ctx context.Context, entries []contextgc.Entry) (ids []st
 	for i, e := range entries {
 		subjects[i], keys[i] = owner(e.Subject), e.Key
 	}
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		ids, err = collect(ctx, q, column[string], `SELECT COALESCE(s.id, '') FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS e (subject, key, n)
-			LEFT JOIN mcp_pruner.segments s ON s.subject = e.subject AND s.key = e.key ORDER BY e.n`, subjects, keys)
-		return err
-	})
-	return ids, err
+	return readAll(ctx, l, column[string], `SELECT COALESCE(s.id, '') FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS e (subject, key, n)
+		LEFT JOIN mcp_pruner.segments s ON s.subject = e.subject AND s.key = e.key ORDER BY e.n`, subjects, keys)
 }
 
 // addSegment is the statement that stores an entry with its text and its words, and returns its id. Without an id of its own it is

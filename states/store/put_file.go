@@ -24,10 +24,7 @@ func (l *Ledger) Put(ctx context.Context, entries ...contextgc.Entry) (ids []str
 			return nil
 		})
 	}
-	if err != nil {
-		return nil, l.failed(err, "store segments", "segments into the database")
-	}
-	return ids, nil
+	return ids, l.failed(err, "store segments", "segments into the database")
 }
 
 func (l *Ledger) putInFile(ctx context.Context, q querier, e contextgc.Entry) (id string, err error) {

@@ -68,10 +68,7 @@ func (l *Ledger) Forget(ctx context.Context, what contextgc.Forgotten) (n int, e
 		}
 		return forgetRest(ctx, q, what)
 	})
-	if err != nil {
-		return 0, l.failed(err, "forget", "forget in the database")
-	}
-	return n, nil
+	return n, l.failed(err, "forget", "forget in the database")
 }
 
 // forgetRest removes what is known of sessions and projects besides their segments.

@@ -32,57 +32,41 @@ func scanSegment(r row, more ...any) (s contextgc.Segment, err error) {
 
 // List implements contextgc.Segments.
 func (l *Ledger) List(ctx context.Context, f contextgc.Filter) (all []contextgc.Segment, err error) {
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		c := of(ctx, q)
-		c.add("s.project = ?", f.Project)
-		c.add("s.task = ?", f.Task)
-		c.add("s.session = ?", f.Session)
-		c.add("s.tier = ?", string(f.Tier))
-		all, err = collect(ctx, q, func(r row) (contextgc.Segment, error) { return scanSegment(r) }, columns+fromSegments+`WHERE `+c.String()+` ORDER BY s.seq`, c.values...)
-		return err
-	})
-	if err != nil {
-		return nil, l.failed(err, "list segments", "list segments of the database")
-	}
-	return all, nil
+	c := of(ctx, l)
+	c.add("s.project = ?", f.Project)
+	c.add("s.task = ?", f.Task)
+	c.add("s.session = ?", f.Session)
+	c.add("s.tier = ?", string(f.Tier))
+	all, err = readAll(ctx, l, func(r row) (contextgc.Segment, error) { return scanSegment(r) }, columns+fromSegments+`WHERE `+c.String()+` ORDER BY s.seq`, c.values...)
+	return all, l.failed(err, "list segments", "list segments of the database")
 }
 
 // Get implements contextgc.Segments.
-func (l *Ledger) Get(ctx context.Context, what contextgc.Reference) (segment contextgc.Segment, text string, err error) {
+func (l *Ledger) Get(ctx context.Context, what contextgc.Reference) (contextgc.Segment, string, error) {
+	c := of(ctx, l)
+	c.add("s.project = ?", what.Project)
+	if what.Hash == nil {
+		c.always("s.id = ?", what.ID)
+	} else {
+		c.always("s.hash = ?", what.Hash[:])
+	}
 	var body []byte
-	found := false
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		c := of(ctx, q)
-		c.add("s.project = ?", what.Project)
-		if what.Hash == nil {
-			c.always("s.id = ?", what.ID)
-		} else {
-			c.always("s.hash = ?", what.Hash[:])
-		}
-		return q.each(ctx, func(r row) (err error) {
-			found = true
-			segment, err = scanSegment(r, &body)
-			return err
-		}, columns+`, t.body`+withTexts+`WHERE `+c.String()+` ORDER BY s.seq DESC LIMIT 1`, c.values...)
-	})
+	all, err := readAll(ctx, l, func(r row) (contextgc.Segment, error) { return scanSegment(r, &body) },
+		columns+`, t.body`+withTexts+`WHERE `+c.String()+` ORDER BY s.seq DESC LIMIT 1`, c.values...)
 	switch {
 	case err != nil:
 		return contextgc.Segment{}, "", l.failed(err, "read segment "+what.ID, "read a segment of the database")
-	case !found:
+	case len(all) == 0:
 		return contextgc.Segment{}, "", contextgc.ErrNotFound
 	}
-	return segment, string(body), nil
+	return all[0], string(body), nil
 }
 
 // Text returns the text with a hash from the ledger in a file. It returns contextgc.ErrNotFound if the file does not exist or has no
 // such text.
 func (l *Ledger) Text(ctx context.Context, hash [sha256.Size]byte) (string, error) {
 	var body []byte
-	found := false
-	err := l.read(ctx, func(ctx context.Context, q querier) (err error) {
-		found, err = first(ctx, q, []any{&body}, `SELECT body FROM mcp_pruner.texts WHERE hash = $1`, hash)
-		return err
-	})
+	found, err := readFirst(ctx, l, []any{&body}, `SELECT body FROM mcp_pruner.texts WHERE hash = $1`, hash)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (!found || sha256.Sum256(body) != hash) {
 		return "", contextgc.ErrNotFound
 	}
@@ -91,10 +75,7 @@ func (l *Ledger) Text(ctx context.Context, hash [sha256.Size]byte) (string, erro
 
 // Has implements contextgc.Segments.
 func (l *Ledger) Has(ctx context.Context, hash [sha256.Size]byte) (has bool, err error) {
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		_, err := first(ctx, q, []any{&has}, `SELECT EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE subject = $1 AND hash = $2)`, mine(ctx, q), hash)
-		return err
-	})
+	_, err = readFirst(ctx, l, []any{&has}, `SELECT EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE subject = $1 AND hash = $2)`, mine(ctx, l), hash)
 	return has, l.failed(err, "look for a text in the ledger", "look for a text in the database")
 }
 
@@ -118,10 +99,7 @@ func (l *Ledger) Search(ctx context.Context, query contextgc.Query) (hits []cont
 		}, fmt.Sprintf(`%s, substr(t.body, 1, %d)%sWHERE %s ORDER BY s.created_at DESC, s.seq DESC LIMIT %d`, columns, maxIndexed, withTexts, c, query.Limit), c.values...)
 		return err
 	})
-	if err != nil {
-		return nil, 0, l.failed(err, "search", "search the database")
-	}
-	return hits, total, nil
+	return hits, total, l.failed(err, "search", "search the database")
 }
 
 // maxIndexed bounds the part of a text that is searchable, in bytes.
@@ -134,9 +112,9 @@ type conditions struct {
 }
 
 // of returns the condition that a segment belongs to a context's subject.
-func of(ctx context.Context, q querier) *conditions {
+func of(ctx context.Context, in interface{ shared() bool }) *conditions {
 	c := &conditions{}
-	c.always("s.subject = ?", mine(ctx, q))
+	c.always("s.subject = ?", mine(ctx, in))
 	return c
 }
 

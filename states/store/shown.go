@@ -58,12 +58,8 @@ func (s Shown) Find(ctx context.Context, id string) (recovery.Entry, error) {
 	var hash [32]byte
 	var project string
 	var line int
-	found := false
-	err := s.DB.read(ctx, func(ctx context.Context, q querier) (err error) {
-		found, err = first(ctx, q, []any{&hash, &project, &line}, `SELECT hash, project, first_line FROM mcp_pruner.originals
-			WHERE subject = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > now())`, mine(ctx, q), id)
-		return err
-	})
+	found, err := readFirst(ctx, s.DB, []any{&hash, &project, &line}, `SELECT hash, project, first_line FROM mcp_pruner.originals
+		WHERE subject = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > now())`, mine(ctx, s.DB), id)
 	switch {
 	case err != nil:
 		return recovery.Entry{}, fmt.Errorf("find an original: %w", err)

@@ -34,22 +34,13 @@ func scanUsage(r row) (u contextgc.Usage, err error) {
 
 // Usages implements contextgc.Sessions.
 func (l *Ledger) Usages(ctx context.Context) (list []contextgc.Usage, err error) {
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		list, err = collect(ctx, q, scanUsage, usages+` ORDER BY updated_at DESC`, mine(ctx, q))
-		return err
-	})
-	if err != nil {
-		return nil, l.failed(err, "list usage", "list usage of the database")
-	}
-	return append([]contextgc.Usage{}, list...), nil // never nil
+	list, err = readAll(ctx, l, scanUsage, usages+` ORDER BY updated_at DESC`, mine(ctx, l))
+	return append([]contextgc.Usage{}, list...), l.failed(err, "list usage", "list usage of the database") // never nil
 }
 
 // LastUse implements contextgc.Sessions.
 func (l *Ledger) LastUse(ctx context.Context, session string) (last time.Time, err error) {
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		_, err := first(ctx, q, []any{&last}, `SELECT updated_at FROM mcp_pruner.usage WHERE subject = $1 AND session = $2`, mine(ctx, q), session)
-		return err
-	})
+	_, err = readFirst(ctx, l, []any{&last}, `SELECT updated_at FROM mcp_pruner.usage WHERE subject = $1 AND session = $2`, mine(ctx, l), session)
 	switch {
 	case err != nil:
 		return time.Time{}, l.failed(err, "look up a session's last use", "look up a session in the database")
@@ -77,13 +68,10 @@ func (l *Ledger) AddMark(ctx context.Context, m contextgc.Mark) error {
 
 // Marks implements contextgc.Sessions.
 func (l *Ledger) Marks(ctx context.Context, kind string) (list []contextgc.Mark, err error) {
-	err = l.read(ctx, func(ctx context.Context, q querier) error {
-		list, err = collect(ctx, q, func(r row) (m contextgc.Mark, err error) {
-			err = r(&m.Subject, &m.Session, &m.Project, &m.Kind, &m.Detail)
-			return m, err
-		}, `SELECT subject, session, project, kind, detail FROM mcp_pruner.marks WHERE kind = $1 ORDER BY seq`, kind)
-		return err
-	})
+	list, err = readAll(ctx, l, func(r row) (m contextgc.Mark, err error) {
+		err = r(&m.Subject, &m.Session, &m.Project, &m.Kind, &m.Detail)
+		return m, err
+	}, `SELECT subject, session, project, kind, detail FROM mcp_pruner.marks WHERE kind = $1 ORDER BY seq`, kind)
 	return list, l.failed(err, "list marks", "list marks of the database")
 }
 
