@@ -19,6 +19,23 @@ func record(n int) *Record {
 	return &Record{Machine: "request", ID: fmt.Sprintf("req_%d", n), Steps: []Step{{From: "a", Trigger: "b", To: "c"}}, Outcome: "c"}
 }
 
+// newTrace opens a trace in a folder of its own.
+func newTrace(t *testing.T, o Options) (path string, f *File) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "trace.jsonl")
+	f, err := Open(path, o)
+	require.NoError(t, err)
+	return path, f
+}
+
+// reopen opens a trace as the next process does, and closes it.
+func reopen(t *testing.T, path string) {
+	t.Helper()
+	f, err := Open(path, Options{})
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
+
 // appendNow appends a record and waits until its line is written.
 func appendNow(t *File, r *Record) {
 	t.Append(r, 0)
@@ -43,9 +60,7 @@ func readTrace(t *testing.T, files ...string) []Record {
 }
 
 func TestLinesOfAProcessAreChained(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := Open(path, Options{})
-	require.NoError(t, err)
+	path, trace := newTrace(t, Options{})
 	for i := range 3 {
 		appendNow(trace, record(i))
 	}
@@ -69,9 +84,7 @@ func TestLinesOfAProcessAreChained(t *testing.T) {
 // The lines form the same chain, no matter how much time passes between two records or
 // whether the file was rotated, closed or removed in the meantime.
 func TestTimeBetweenRecordsChangesNoLine(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := Open(path, Options{MaxBytes: 1500})
-	require.NoError(t, err)
+	path, trace := newTrace(t, Options{MaxBytes: 1500})
 	of := []string{"request", "run", "run"}
 	for i := range 40 {
 		r := record(i)
@@ -147,9 +160,7 @@ func TestAClosedFileIsOpenedAgain(t *testing.T) {
 }
 
 func TestATraceThatWasMovedAwayIsStartedAnew(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	trace, err := Open(path, Options{})
-	require.NoError(t, err)
+	path, trace := newTrace(t, Options{})
 	appendNow(trace, record(1))
 	require.NoError(t, os.Rename(path, path+".old"))
 	trace.looked = trace.looked.Add(-2 * lookEvery)

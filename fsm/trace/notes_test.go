@@ -15,15 +15,22 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
-// underWay returns a record of a machine that waits for its answer to be written.
-func underWay(t *testing.T, id, path string) *Record {
+// taken returns the record of a machine that took some triggers.
+func taken(t *testing.T, table fsm.Table, id string, triggers ...fsm.Trigger) *Record {
 	t.Helper()
-	m := fsm.MustCompile(fsm.RequestTable()).New(id, fsm.Hooks{})
-	for _, trigger := range []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.NoQuestion} {
-		require.NoError(t, m.Fire(t.Context(), trigger, fsm.Facts{"tool": "read", "raw_bytes": 100}))
+	m := fsm.MustCompile(table).New(id, fsm.Hooks{})
+	for _, trigger := range triggers {
+		require.NoError(t, m.Fire(t.Context(), trigger, fsm.Facts{"tool": "read", "raw_bytes": 100, "reason": "unreachable"}))
 	}
 	r := new(Record)
 	r.Take(m)
+	return r
+}
+
+// underWay returns a record of a machine that waits for its answer to be written.
+func underWay(t *testing.T, id, path string) *Record {
+	t.Helper()
+	r := taken(t, fsm.RequestTable(), id, fsm.Accept, fsm.ArgumentsValid, fsm.ToolSucceeded, fsm.OutputCaptured, fsm.NoQuestion)
 	r.Server, r.Session, r.Client, r.Tool, r.Subject, r.Part = "0.1.0", "ses_1", "x", "read", "0123456789abcdef", true
 	r.Bytes = Bytes{Raw: 120, Sent: 120, Wire: 300, Beside: 20}
 	if path != "" {
@@ -52,9 +59,7 @@ func killed(t *testing.T, f *File) {
 // The answers that a killed process was writing, and those it had written but not yet
 // recorded, are added to the trace exactly once: by the next process that opens it.
 func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	first, err := Open(path, Options{})
-	require.NoError(t, err)
+	path, first := newTrace(t, Options{})
 	needsNotes(t, first)
 	long := strings.Repeat("d/", 2000)
 	for i, state := range []noteState{noteAnswering, noteWritten, noteFailed, noteFree, noteWritten} {
@@ -71,9 +76,7 @@ func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
 	first.notes.ring[3*slotBytes] = byte(noteAnswering) // killed before it could free the slot
 	killed(t, first)
 
-	second, err := Open(path, Options{})
-	require.NoError(t, err)
-	require.NoError(t, second.Close())
+	reopen(t, path)
 	records := map[string]Record{}
 	replayer := NewReplayer()
 	for _, r := range readTrace(t, path) {
@@ -97,17 +100,10 @@ func TestNotesOfAKilledProcessAreFoldedIn(t *testing.T) {
 // A run that a kill interrupted is recorded in the state that it was in; one that had just
 // ended is recorded with its end.
 func TestNotesOfRuns(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	first, err := Open(path, Options{})
-	require.NoError(t, err)
+	path, first := newTrace(t, Options{})
 	needsNotes(t, first)
 	run := func(id string, triggers ...fsm.Trigger) *Record {
-		m := fsm.MustCompile(fsm.RunTable()).New(id, fsm.Hooks{})
-		for _, trigger := range triggers {
-			require.NoError(t, m.Fire(t.Context(), trigger, fsm.Facts{"reason": "unreachable"}))
-		}
-		r := new(Record)
-		r.Take(m)
+		r := taken(t, fsm.RunTable(), id, triggers...)
 		r.Server, r.Client = "0.1.0", "x"
 		return r
 	}
@@ -116,9 +112,7 @@ func TestNotesOfRuns(t *testing.T) {
 	first.notes.set(first.Note(run("run_3", fsm.ConfigResolved, fsm.ServerReady)), noteWritten)
 	killed(t, first)
 
-	second, err := Open(path, Options{})
-	require.NoError(t, err)
-	require.NoError(t, second.Close())
+	reopen(t, path)
 	outcomes := map[string]string{}
 	replayer := NewReplayer()
 	for _, r := range readTrace(t, path) {
@@ -138,9 +132,7 @@ func TestNotesOfRuns(t *testing.T) {
 // An answer whose line a kill tore is added, although its id is in the trace.
 func TestNotesOfTornLinesAreFoldedIn(t *testing.T) {
 	for _, after := range []string{"", "\n", "another record"} {
-		path := filepath.Join(t.TempDir(), "trace.jsonl")
-		first, err := Open(path, Options{})
-		require.NoError(t, err)
+		path, first := newTrace(t, Options{})
 		needsNotes(t, first)
 		r := underWay(t, "req_1", "")
 		first.notes.set(first.Note(r), noteWritten)
@@ -148,12 +140,10 @@ func TestNotesOfTornLinesAreFoldedIn(t *testing.T) {
 		if after == "another record" {
 			after = string(AppendRecord(nil, underWay(t, "req_2", "")))
 		}
-		_, err = first.file.WriteString(string(line[:len(line)-20]) + after)
+		_, err := first.file.WriteString(string(line[:len(line)-20]) + after)
 		require.NoError(t, err)
 		killed(t, first)
-		second, err := Open(path, Options{})
-		require.NoError(t, err)
-		require.NoError(t, second.Close())
+		reopen(t, path)
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)
 		assert.Equal(t, 1, strings.Count(string(raw), `"recovered":"`+first.writer+`","id":"req_1"`), "%s", raw)
@@ -162,14 +152,10 @@ func TestNotesOfTornLinesAreFoldedIn(t *testing.T) {
 
 // The notes of a live process are left alone.
 func TestNotesOfALivingProcessStay(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	first, err := Open(path, Options{})
-	require.NoError(t, err)
+	path, first := newTrace(t, Options{})
 	needsNotes(t, first)
 	first.Note(underWay(t, "req_1", ""))
-	second, err := Open(path, Options{})
-	require.NoError(t, err)
-	require.NoError(t, second.Close())
+	reopen(t, path)
 	assert.Empty(t, readTrace(t, path))
 	require.NoError(t, first.Close())
 }
@@ -177,9 +163,7 @@ func TestNotesOfALivingProcessStay(t *testing.T) {
 // When there are more answers in progress than slots, notes go into the overflow, which
 // shrinks again.
 func TestNotesOverflow(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	f, err := Open(path, Options{})
-	require.NoError(t, err)
+	_, f := newTrace(t, Options{})
 	needsNotes(t, f)
 	var all []Note
 	r := underWay(t, "req_1", "")
@@ -256,9 +240,7 @@ func TestSealsAndHeads(t *testing.T) {
 }
 
 func TestAForgedSealIsNotValid(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	f, err := Open(path, Options{})
-	require.NoError(t, err)
+	path, f := newTrace(t, Options{})
 	appendNow(f, record(1))
 	require.NoError(t, f.Close())
 	r := readTrace(t, path)[0]
@@ -346,20 +328,12 @@ func TestZerosAtTheEndAreATornLine(t *testing.T) {
 // A call that is under way when the trace is closed, or when the process is killed, has a record that ends in the state
 // that the call was in.
 func TestCallsUnderWayAreRecorded(t *testing.T) {
-	definition := fsm.MustCompile(fsm.RequestTable())
 	running := func(id string) *Record {
-		m := definition.New(id, fsm.Hooks{})
-		for _, trigger := range []fsm.Trigger{fsm.Accept, fsm.ArgumentsValid} {
-			require.NoError(t, m.Fire(t.Context(), trigger, fsm.Facts{"tool": "bash"}))
-		}
-		r := new(Record)
-		r.Take(m)
+		r := taken(t, fsm.RequestTable(), id, fsm.Accept, fsm.ArgumentsValid)
 		r.Tool = "bash"
 		return r
 	}
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	f, err := Open(path, Options{})
-	require.NoError(t, err)
+	path, f := newTrace(t, Options{})
 	note := f.Note(running("req_1"))
 	require.NoError(t, f.Close())
 	assert.Zero(t, f.Renote(note, running("req_1")), "a call that outlives the trace has nowhere to write")
@@ -368,9 +342,7 @@ func TestCallsUnderWayAreRecorded(t *testing.T) {
 	require.NoError(t, err)
 	first.Note(running("req_2"))
 	killed(t, first)
-	next, err := Open(path, Options{})
-	require.NoError(t, err)
-	require.NoError(t, next.Close())
+	reopen(t, path)
 
 	records := readTrace(t, path)
 	require.Len(t, records, 2)
@@ -378,11 +350,9 @@ func TestCallsUnderWayAreRecorded(t *testing.T) {
 	for i, r := range records {
 		assert.Equal(t, fmt.Sprintf("req_%d", i+1), r.ID)
 		assert.Equal(t, []any{Interrupted, "executing_tool", "bash"}, []any{r.Answer, r.Outcome, r.Tool})
-		_, err := replayer.Replay(&r, nil)
-		require.NoError(t, err)
+		require.NoError(t, replay(replayer, &r))
 		r.Answer = ""
-		_, err = replayer.Replay(&r, nil)
-		require.ErrorContains(t, err, "not a terminal state")
+		require.ErrorContains(t, replay(replayer, &r), "not a terminal state")
 	}
 	assert.Empty(t, records[0].Recovered)
 	assert.Equal(t, first.writer, records[1].Recovered)
