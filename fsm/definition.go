@@ -78,7 +78,6 @@ func MustCompile(t Table) *Definition {
 	return d
 }
 
-// Name returns the table's name.
 func (d *Definition) Name() string { return d.table.Name }
 
 // Hash returns the table's hash.
@@ -95,12 +94,8 @@ func (d *Definition) Initial() State { return d.table.Initial }
 func (d *Definition) Rows() []Row { return slices.Clone(d.rows) }
 
 // States returns the states in the order of their first appearance.
-func (d *Definition) States() []State { return slices.Clone(d.states) }
-
-// Has reports whether there is a state.
-func (d *Definition) Has(s State) bool { return slices.Contains(d.states, s) }
-
-// Terminal reports whether a state is terminal.
+func (d *Definition) States() []State       { return slices.Clone(d.states) }
+func (d *Definition) Has(s State) bool      { return slices.Contains(d.states, s) }
 func (d *Definition) Terminal(s State) bool { return slices.Contains(d.table.Terminal, s) }
 
 // Leaving returns the triggers that lead out of a state, in the table's order.

@@ -9,7 +9,6 @@ import (
 // Level is the severity of an event.
 type Level string
 
-// The levels of the event log.
 const (
 	LevelDebug Level = "debug"
 	LevelInfo  Level = "info"

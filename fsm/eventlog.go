@@ -21,7 +21,6 @@ const (
 // LogFormat is the format of the written events.
 type LogFormat string
 
-// The formats.
 const (
 	LogJSON LogFormat = "json" // one JSON object a line, with the log's schema
 	LogText LogFormat = "text" // for people

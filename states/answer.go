@@ -8,7 +8,6 @@ import (
 // AnswerKind is the form of an answer on the wire.
 type AnswerKind int
 
-// The kinds of answers.
 const (
 	NoAnswer      AnswerKind = iota // cancelled: no answer is written
 	Malformed                       // the line was not a request

@@ -24,7 +24,6 @@ func clientWords(expr string, some ...string) words {
 	return words{some, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }
 
-// head returns the words with which a text begins.
 func (w words) head(text string) string {
 	if slices.ContainsFunc(w.some, func(some string) bool { return strings.HasPrefix(text, some) }) {
 		return w.expr().FindString(text)

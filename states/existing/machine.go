@@ -59,7 +59,6 @@ func (m Machine) Prune(ctx context.Context, r Result) (replacement *Replacement,
 	return out, applied, errors.Join(p.err, ctx.Err())
 }
 
-// table is the request machine.
 var table = sync.OnceValue(func() *fsm.Definition { return fsm.MustCompile(fsm.RequestTable()) })
 
 // run takes a result through the machine.

@@ -87,7 +87,6 @@ func wordsOf(line string) (words []string) {
 	return words
 }
 
-// class is a class of bytes.
 type class int
 
 const (

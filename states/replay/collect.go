@@ -46,7 +46,6 @@ func newCollector(policies []Policy) *collector {
 	return c
 }
 
-// add adds the figures of one session.
 func (c *collector) add(f *Figures) {
 	c.report.Sessions++
 	c.report.Bill += f.Total

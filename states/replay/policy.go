@@ -11,7 +11,6 @@ import (
 // Policy is the place between tool and model at which the pruner is assumed to work.
 type Policy string
 
-// The policies.
 const (
 	Hook  Policy = "hook"  // the client's own tools, pruned by its hook
 	MCP   Policy = "mcp"   // this program's read, bash and grep in addition to the client's

@@ -33,7 +33,6 @@ func (g *goldFinder) said(text string) {
 // ticked matches a span in backticks.
 var ticked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]{3,300})`") })
 
-// fileLine is file:line.
 var fileLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w./\\-]+\.\w{1,5}):(\d{1,6})\b`) })
 
 func blankless(s string) int { return len(s) - strings.Count(s, " ") - strings.Count(s, "\t") }

@@ -84,7 +84,6 @@ func (f *Figures) tape(after *Outcome) Tape {
 	return r.tape
 }
 
-// resultNeed is a need of a line of a result.
 type resultNeed struct {
 	need
 	result int

@@ -103,7 +103,6 @@ func (t *trial) result(ctx context.Context, index int, step sessions.Step, k Kno
 // cuts reports whether the agent lacks a part of the result.
 func (a attempt) cuts() bool { return a.decision.Prune && a.err == nil && !a.cut.Whole() }
 
-// prune prunes a result if the decision is to prune it.
 func (t *trial) prune(ctx context.Context, a attempt, known existing.Result) attempt {
 	if t.with.Know != nil {
 		t.with.Know(&known)

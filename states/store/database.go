@@ -118,7 +118,6 @@ func (db *DB) Usable(ctx context.Context) error {
 	return db.Check(ctx)
 }
 
-// connection is a connection or a transaction.
 type connection interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -139,7 +138,6 @@ func (db *DB) once(ctx context.Context, work func(context.Context, querier) erro
 	return db.read(ctx, work)
 }
 
-// write implements [place].
 func (db *DB) write(ctx context.Context, work func(context.Context, querier) error) error {
 	return db.do(ctx, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return work(ctx, database{tx}) })

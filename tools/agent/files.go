@@ -39,7 +39,6 @@ type File struct {
 // versions.
 type Format int
 
-// The formats.
 const (
 	AnyText       Format = iota
 	StrictJSON           // without comments and trailing commas

@@ -77,7 +77,6 @@ type Event struct {
 // Occasion is the event that a message reports.
 type Occasion int
 
-// The occasions.
 const (
 	Unconcerned Occasion = iota // nothing to do
 	ToolEnded                   // a tool has run, and its result may be replaced

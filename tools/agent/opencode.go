@@ -6,7 +6,6 @@ import (
 	"sync"
 )
 
-// Opencode is opencode.
 var Opencode = Client{
 	Name:      "opencode",
 	Title:     "opencode",

@@ -41,7 +41,6 @@ var piHooks = Hooks{
 	Answer: func(_ Message, _ string, r Replacement) any { return map[string]any{"output": r.Text} },
 }
 
-// piLine is a line of a session.
 type piLine struct {
 	Type      string `json:"type"`
 	Version   int    `json:"version"`

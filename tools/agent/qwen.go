@@ -76,7 +76,6 @@ func qwenText(content any) string {
 	return Message(part).Text("text")
 }
 
-// qwenLine is a line of a transcript.
 type qwenLine struct {
 	SessionID string `json:"sessionId"`
 	Timestamp string `json:"timestamp"`

@@ -5,7 +5,6 @@ import "regexp"
 // Place is one of a client's files.
 type Place int
 
-// The places.
 const (
 	InHooks    Place = iota // Files.Hooks
 	InServers               // Files.Servers
@@ -46,7 +45,6 @@ type Beside struct {
 	Unless string // another variable that decides the same
 }
 
-// Variable returns its name.
 func (b *Beside) Variable() string { return b.Path[len(b.Path)-1] }
 
 // Rule lets the client's model run "PROGRAM recover" with any arguments, and nothing else, without asking.

@@ -42,7 +42,6 @@ type Head struct {
 // Lines is the format of the lines of transcripts.
 type Lines int
 
-// The formats.
 const (
 	OwnLines    Lines = iota // Steps reads them
 	ClaudeLines              // as of Claude Code

@@ -40,10 +40,8 @@ func checked(listed json.RawMessage, limits string, build builder) func(map[stri
 }
 
 func (a arguments) text(name string) string { return schema.Value[string](a, name) }
-
-func (a arguments) flag(name string) bool { return schema.Value[bool](a, name) }
-
-func (a arguments) number(name string) int { return schema.Int(a[name]) }
+func (a arguments) flag(name string) bool   { return schema.Value[bool](a, name) }
+func (a arguments) number(name string) int  { return schema.Int(a[name]) }
 
 func (a arguments) texts(name string) []string {
 	var all []string

@@ -144,7 +144,6 @@ type Filter struct {
 // Action is a change to a segment.
 type Action string
 
-// The actions.
 const (
 	Stash  Action = "stash"  // removed from the context, but can still be found and read
 	Delete Action = "delete" // removed for good
@@ -223,7 +222,6 @@ type Mark struct {
 	Subject, Session, Project, Kind, Detail string
 }
 
-// The kinds of marks.
 const (
 	Compacted = "compacted"
 	LeftAlone = "left alone" // the API refused a changed request: nothing of the session is changed any more

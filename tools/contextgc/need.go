@@ -5,7 +5,6 @@ import "math"
 // Kind is the kind of an item's content.
 type Kind int
 
-// The kinds.
 const (
 	KindOther   Kind = iota
 	KindFile         // a file, or a part of one

@@ -357,7 +357,6 @@ func (p Policy) why(w Window, may []int, most int, d ClearingDecision) string {
 		w.named(d), Grouped(d.Freed), Grouped(d.Behind), d.Calls, calls)
 }
 
-// named returns what a decision clears.
 func (w Window) named(d ClearingDecision) string {
 	thoughts := 0
 	for _, i := range d.Clear {

@@ -31,7 +31,6 @@ func (p Prices) at(prompt int) (input, output float64) {
 	return input, output
 }
 
-// in returns the prices of a prompt.
 func (p Prices) in(prompt int) Prices {
 	input, output := p.at(prompt)
 	p.Write, p.Read, p.Output = p.Write*input, p.Read*input, p.Output*output

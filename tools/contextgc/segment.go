@@ -37,7 +37,6 @@ func types() []Type { return []Type{Message, Code, Log, Note, Decision, Summary}
 // Tier says whether a segment is in the agent's context.
 type Tier string
 
-// The tiers.
 const (
 	Working Tier = "working"
 	Stashed Tier = "stashed"

@@ -50,7 +50,6 @@ type Planner struct {
 	marked int         // number of the parts before the mark of ours in the last call
 }
 
-// plannedPart is one part of the prompt.
 type plannedPart struct {
 	tokens int
 	whole  int // tokens without clearing; 0 for what was read again
@@ -69,7 +68,6 @@ type ClearingAccount struct {
 	Calls, Cold int
 }
 
-// Account returns the session's account.
 func (s *Planner) Account() ClearingAccount { return ClearingAccount{s.bill, s.calls, s.cold} }
 
 // Continue begins a session with the account of what went before.
@@ -77,7 +75,6 @@ func (s *Planner) Continue(a ClearingAccount) {
 	s.bill, s.calls, s.cold = a.ClearingBill, a.Calls, a.Cold
 }
 
-// Bill returns the bill so far.
 func (s *Planner) Bill() ClearingBill { return s.bill }
 
 // Text adds what is never cleared: words, small tool calls, tool definitions. It has so many blocks of the request.

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// WriteVerdict writes a verdict for a terminal.
 func WriteVerdict(out io.Writer, v Verdict) error {
 	var page bytes.Buffer
 	for _, n := range v.Notes {
@@ -30,7 +29,6 @@ func WriteVerdict(out io.Writer, v Verdict) error {
 	return err
 }
 
-// verdictLine formats the verdict as one line.
 func verdictLine(v Verdict) string {
 	switch {
 	case v.OK && v.Records == 0:

@@ -139,7 +139,6 @@ type Result struct {
 	whole   bool // arguments that are one text
 }
 
-// Text returns a result's text.
 func (c *Conversation) Text(r *Result) string {
 	if r.Arguments {
 		return c.writtenText(r)
@@ -397,9 +396,7 @@ func (c *Conversation) name(given string) {
 
 // WorksIn sets the folders in which the client says it works, in the order in which it says them.
 func (c *Conversation) WorksIn(folders ...string) { c.folders = folders }
-
-// Folders returns them.
-func (c *Conversation) Folders() []string { return c.folders }
+func (c *Conversation) Folders() []string         { return c.folders }
 
 // Anthropic's cache keeps entries at marks only, of which a request may have four, and finds one at most 20 blocks before a mark. The
 // clients leave one mark free.
@@ -428,7 +425,6 @@ func (c *Conversation) marked(list span) {
 	})
 }
 
-// countMark counts a mark, if there is one.
 func (c *Conversation) countMark(mark span) {
 	if mark.To > 0 {
 		c.cacheMarks++

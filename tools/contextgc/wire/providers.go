@@ -29,7 +29,6 @@ func APIOf(path string) *API {
 	return nil
 }
 
-// ownersOf returns the providers that have a path.
 func ownersOf(path string) (owners []*Provider) {
 	folder, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	root, rest, _ := strings.Cut(rest, "/")

@@ -48,7 +48,6 @@ func (c *Conversation) parameters(found []span) (names []string) {
 // schemas are the members of a tool that may hold its schema, by API.
 var schemas = []string{"input_schema", "parameters", "parametersJsonSchema"}
 
-// toolsIn adds the tools of a list.
 func (c *Conversation) toolsIn(list span, group string, add func(name string, parameters []string)) {
 	_ = c.Items(list, func(tool span) error { // the request was parsed before; what is no tool has no name
 		if !tool.IsObject(c.Body) {
