@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // Item is one piece of a conversation that may be cleared: a tool result, the arguments of a call that wrote a file, or thinking, which
@@ -345,16 +347,12 @@ func (p Policy) why(w Window, may []int, most int, d ClearingDecision) string {
 	case len(may) == 0:
 		return fmt.Sprintf("nothing may go: the last %d results, pinned ones and the files in work stay", p.KeepLast)
 	case len(d.Clear) == 0:
-		return fmt.Sprintf("%s tokens in %d results may go, but that would not pay within %d calls or is too much to risk", Grouped(most), len(may), p.MaxPay)
+		return fmt.Sprintf("%s tokens in %d results may go, but that would not pay within %d calls or is too much to risk", terminal.Grouped(most), len(may), p.MaxPay)
 	case d.Behind == 0:
-		return fmt.Sprintf("the cache is written again anyway, so clearing %s with %s tokens costs nothing", w.named(d), Grouped(d.Freed))
+		return fmt.Sprintf("the cache is written again anyway, so clearing %s with %s tokens costs nothing", w.named(d), terminal.Grouped(d.Freed))
 	}
-	calls := "calls"
-	if d.Calls == 1 {
-		calls = "call"
-	}
-	return fmt.Sprintf("clearing %s frees %s tokens; writing the %s tokens behind them to the cache again pays after %d %s",
-		w.named(d), Grouped(d.Freed), Grouped(d.Behind), d.Calls, calls)
+	return fmt.Sprintf("clearing %s frees %s tokens; writing the %s tokens behind them to the cache again pays after %s",
+		w.named(d), terminal.Grouped(d.Freed), terminal.Grouped(d.Behind), terminal.Count(d.Calls, "call"))
 }
 
 func (w Window) named(d ClearingDecision) string {

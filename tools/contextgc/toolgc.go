@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/tools"
 )
@@ -73,7 +74,7 @@ func (t Toolset) analyze(ctx context.Context, a analyzeArgs) (Analysis, error) {
 	if err != nil {
 		return Analysis{}, err
 	}
-	if len(segments) > 0 && allPinned(segments) {
+	if len(segments) > 0 && !slices.ContainsFunc(segments, func(s Segment) bool { return !s.Pinned }) {
 		return Analysis{}, &tools.Error{Code: "all_pinned", Message: fmt.Sprintf(
 			"all %d segments of project %s are pinned; unpin some with context_gc_unpin first", len(segments), a.Project)}
 	}
@@ -94,15 +95,6 @@ func (t Toolset) analyze(ctx context.Context, a analyzeArgs) (Analysis, error) {
 	}
 	result.list(a.Limit)
 	return result, nil
-}
-
-func allPinned(segments []Segment) bool {
-	for _, s := range segments {
-		if !s.Pinned {
-			return false
-		}
-	}
-	return true
 }
 
 func (r *Analysis) plan(segments []Segment, target int, allowDelete bool) {
@@ -135,14 +127,6 @@ func (r *Analysis) list(limit int) {
 	}
 }
 
-// pruneArgs are the arguments of context_gc_prune.
-type pruneArgs struct {
-	Project string
-	IDs     []string
-	Action  Action
-	Confirm bool
-}
-
 func pruneSchema(t Toolset) json.RawMessage {
 	return object([]string{"project_id", "segment_ids", "action"}, map[string]*property{
 		"project_id":  t.project(),
@@ -153,11 +137,9 @@ func pruneSchema(t Toolset) json.RawMessage {
 }
 
 func (t Toolset) pruneCall(a arguments) (tools.Call, []tools.Issue) {
-	args := pruneArgs{
-		Project: a.text("project_id"), IDs: a.texts("segment_ids"), Action: Action(a.text("action")), Confirm: a.flag("confirm"),
-	}
+	project, list, action, confirmed := a.text("project_id"), a.texts("segment_ids"), Action(a.text("action")), a.flag("confirm")
 	return call{tool: "context_gc_prune", run: func(ctx context.Context) (output, error) {
-		result, err := t.prune(ctx, args)
+		result, err := t.prune(ctx, project, list, action, confirmed)
 		return output{fields: result}, err
 	}}, nil
 }
@@ -171,18 +153,18 @@ type Pruned struct {
 }
 
 // prune stashes or deletes segments.
-func (t Toolset) prune(ctx context.Context, a pruneArgs) (Pruned, error) {
-	if a.Action == Delete && !a.Confirm {
+func (t Toolset) prune(ctx context.Context, project string, list []string, action Action, confirmed bool) (Pruned, error) {
+	if action == Delete && !confirmed {
 		return Pruned{}, &tools.Error{Code: "confirmation_required", Message: "deleting is for good: call again with confirm true, or stash"}
 	}
-	done, err := t.Store.Change(ctx, a.Project, a.IDs, a.Action)
+	done, err := t.Store.Change(ctx, project, list, action)
 	if err != nil {
 		return Pruned{}, err
 	}
 	if len(done.Segments) == 0 && done.Pinned > 0 && done.Pinned == len(done.Errors) {
 		return Pruned{}, &tools.Error{Code: "all_pinned", Message: done.Errors[0] + "; nothing was pruned. Unpin with context_gc_unpin first"}
 	}
-	return Pruned{Segments: done.Segments, Freed: done.Freed, Action: map[Action]string{Stash: "stashed", Delete: "deleted"}[a.Action], Errors: done.Errors}, nil
+	return Pruned{Segments: done.Segments, Freed: done.Freed, Action: map[Action]string{Stash: "stashed", Delete: "deleted"}[action], Errors: done.Errors}, nil
 }
 
 // PinResult is the result of context_gc_pin and context_gc_unpin. One of the two fields is

@@ -3,6 +3,8 @@ package contextgc
 import (
 	"fmt"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // maxExplained bounds the number of candidates that an explanation describes.
@@ -24,7 +26,7 @@ func (r *Analysis) explain(segments []Segment, now time.Time) {
 		}
 	}
 	say("%d segments with %s tokens are in the context; %d are pinned, %d more are kept because the work in hand refers to them.",
-		len(segments), Grouped(tokens), pinned, len(segments)-pinned-len(r.Candidates))
+		len(segments), terminal.Grouped(tokens), pinned, len(segments)-pinned-len(r.Candidates))
 	for _, c := range r.Candidates[:min(len(r.Candidates), maxExplained)] {
 		say("%s", explain(byID[c.ID], now))
 	}
@@ -32,7 +34,7 @@ func (r *Analysis) explain(segments []Segment, now time.Time) {
 		return
 	}
 	b := r.Plan.BreakEven
-	say("The plan: %s. It frees %s tokens.", r.Plan.Reason, Grouped(r.Plan.Freed))
+	say("The plan: %s. It frees %s tokens.", r.Plan.Reason, terminal.Grouped(r.Plan.Freed))
 	say("Clearing them writes the %s recorded tokens behind the first of them to the prompt cache again, which costs as much as %.0f fresh tokens; "+
-		"each later call then costs %.0f less. It pays after %d calls.", Grouped(r.Plan.behind(segments)), b.Cost, b.SavedPerCall, b.Calls)
+		"each later call then costs %.0f less. It pays after %d calls.", terminal.Grouped(r.Plan.behind(segments)), b.Cost, b.SavedPerCall, b.Calls)
 }

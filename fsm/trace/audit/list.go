@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // listed is a record in the form that list prints.
@@ -60,7 +62,7 @@ func (i listed) fields() []string {
 // text formats a record for a terminal.
 func (i listed) text() string {
 	return fmt.Sprintf("%s  %s  %-10s %-16s %8s  %s -> %s tokens  %s", i.Start, printable(i.ID), toolName(i.Tool), printable(strings.TrimSuffix(i.Outcome+" "+i.Why, " ")),
-		span(i.Micros), grouped(i.RawTok), grouped(i.SentTok), printable(strings.TrimSuffix(i.Pruning+" "+i.Reason, " ")))
+		span(i.Micros), terminal.Grouped(i.RawTok), terminal.Grouped(i.SentTok), printable(strings.TrimSuffix(i.Pruning+" "+i.Reason, " ")))
 }
 
 // ListFormat is the form of a list.

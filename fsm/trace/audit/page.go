@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/page"
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // PageModel is the tab of a page that shows a trace. It has no text of any output.
@@ -91,7 +92,7 @@ func WritePageNote(out io.Writer, file string, s Stats, size int) error {
 	if !s.Verdict.OK {
 		WriteProof(out, s.Verdict)
 	}
-	_, err := fmt.Fprintf(out, "%s: %s, %s kB\n", file, countedNoun(s.Records, "record"), grouped(size/1000))
+	_, err := fmt.Fprintf(out, "%s: %s, %s kB\n", file, countedNoun(s.Records, "record"), terminal.Grouped(size/1000))
 	return err
 }
 

@@ -11,6 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 // stats is a form of audit.Stats for display.
@@ -49,15 +51,15 @@ func (s stats) showHead(w io.Writer) {
 
 func (s stats) showSaved(w io.Writer) {
 	fmt.Fprintf(w, "\nTOKENS (o200k)\n")
-	fmt.Fprintf(w, "from tools\t%s\t(%s bytes)\n", grouped(s.Tokens.Raw), grouped(s.Bytes.Raw))
-	fmt.Fprintf(w, "sent\t%s\t(%s bytes)\n", grouped(s.Tokens.Sent), grouped(s.Bytes.Sent))
-	fmt.Fprintf(w, "pruned away\t%s\tmarkers and notes are counted as sent\n", grouped(s.Saved.Gross))
-	fmt.Fprintf(w, "not shown\t%s\tthe client would have cut these anyway\n", grouped(-s.Saved.NotShown))
-	fmt.Fprintf(w, "questions\t%s\twhat asking cost the model\n", grouped(-s.Saved.Questions))
+	fmt.Fprintf(w, "from tools\t%s\t(%s bytes)\n", terminal.Grouped(s.Tokens.Raw), terminal.Grouped(s.Bytes.Raw))
+	fmt.Fprintf(w, "sent\t%s\t(%s bytes)\n", terminal.Grouped(s.Tokens.Sent), terminal.Grouped(s.Bytes.Sent))
+	fmt.Fprintf(w, "pruned away\t%s\tmarkers and notes are counted as sent\n", terminal.Grouped(s.Saved.Gross))
+	fmt.Fprintf(w, "not shown\t%s\tthe client would have cut these anyway\n", terminal.Grouped(-s.Saved.NotShown))
+	fmt.Fprintf(w, "questions\t%s\twhat asking cost the model\n", terminal.Grouped(-s.Saved.Questions))
 	fmt.Fprintf(w, "read again\t%s\t%s about what had been pruned, and what was pruned of those\n",
-		grouped(-s.Saved.Rereads-s.Saved.OfRereads), countedNoun(s.Saved.RereadsOf, "request"))
+		terminal.Grouped(-s.Saved.Rereads-s.Saved.OfRereads), countedNoun(s.Saved.RereadsOf, "request"))
 	fmt.Fprintf(w, "net saved\t%s\t%s of the %s a model would have read without pruning\n",
-		grouped(s.Saved.Net), percent(s.Saved.NetShare), grouped(s.Saved.Without))
+		terminal.Grouped(s.Saved.Net), percent(s.Saved.NetShare), terminal.Grouped(s.Saved.Without))
 	if s.Tokens.Estimated > 0 {
 		fmt.Fprintf(w, "\t\tof %s the tokens are estimated, within some per cent\n", countedNoun(s.Tokens.Estimated, "request"))
 	}
@@ -66,34 +68,34 @@ func (s stats) showSaved(w io.Writer) {
 func (s stats) showTools(w io.Writer) {
 	fmt.Fprintf(w, "\nTOOL\trequests\tfailed\ttokens in\tsent\tnet saved\tp50\tp95\tp99\tmax\n")
 	for _, t := range s.Tools {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", toolName(t.Tool), grouped(t.Count), grouped(t.Failed), grouped(t.Raw), grouped(t.Sent), grouped(t.Net), columns(t.Latency))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", toolName(t.Tool), terminal.Grouped(t.Count), terminal.Grouped(t.Failed), terminal.Grouped(t.Raw), terminal.Grouped(t.Sent), terminal.Grouped(t.Net), columns(t.Latency))
 	}
-	fmt.Fprintf(w, "all\t%s\t\t%s\t%s\t%s\t%s\n", grouped(s.Requests), grouped(s.Tokens.Raw), grouped(s.Tokens.Sent), grouped(s.Saved.Net), columns(s.Latency))
+	fmt.Fprintf(w, "all\t%s\t\t%s\t%s\t%s\t%s\n", terminal.Grouped(s.Requests), terminal.Grouped(s.Tokens.Raw), terminal.Grouped(s.Tokens.Sent), terminal.Grouped(s.Saved.Net), columns(s.Latency))
 }
 
 func (s stats) showOutcomes(w io.Writer) {
 	fmt.Fprintf(w, "\nOUTCOME\twhy\ttool\tmachine\tcount\n")
 	for _, o := range s.Outcomes {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(o.Outcome), orDash(printable(o.Why)), toolName(o.Tool), printable(o.Machine), grouped(o.Count))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", printable(o.Outcome), orDash(printable(o.Why)), toolName(o.Tool), printable(o.Machine), terminal.Grouped(o.Count))
 	}
 }
 
 func (s stats) showPruner(w io.Writer) {
 	p := s.Pruner
 	fmt.Fprintf(w, "\nPRUNER\tcalled %s\tapplied %s\tfailed %s\tcancelled %s\t%s\n",
-		grouped(p.Called), grouped(p.Applied), grouped(p.Failed), grouped(p.Cancelled), columns(p.Latency))
+		terminal.Grouped(p.Called), terminal.Grouped(p.Applied), terminal.Grouped(p.Failed), terminal.Grouped(p.Cancelled), columns(p.Latency))
 	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
-		fmt.Fprintf(w, "failed\t%s\t%s\n", printable(reason), grouped(p.Failures[reason]))
+		fmt.Fprintf(w, "failed\t%s\t%s\n", printable(reason), terminal.Grouped(p.Failures[reason]))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(p.Skipped)) {
-		fmt.Fprintf(w, "not called\t%s\t%s\n", printable(reason), grouped(p.Skipped[reason]))
+		fmt.Fprintf(w, "not called\t%s\t%s\n", printable(reason), terminal.Grouped(p.Skipped[reason]))
 	}
 }
 
 func (s stats) showPaths(w io.Writer) {
 	fmt.Fprintf(w, "\nPATH\tshare\t%sends in\ttriggers\n", s.machine("machine"))
 	for _, p := range s.Paths {
-		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", grouped(p.Count), percent(p.Share), s.machine(p.Machine),
+		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\n", terminal.Grouped(p.Count), percent(p.Share), s.machine(p.Machine),
 			printable(p.States[len(p.States)-1]), printable(strings.Join(p.Triggers, " ")))
 	}
 }
@@ -101,7 +103,7 @@ func (s stats) showPaths(w io.Writer) {
 func (s stats) showStates(w io.Writer) {
 	fmt.Fprintf(w, "\nTIME IN STATE\t%stimes\tp50\tp95\tp99\tmax\n", s.machine("machine"))
 	for _, st := range s.States {
-		fmt.Fprintf(w, "%s\t%s%s\t%s\n", printable(st.State), s.machine(st.Machine), grouped(st.Count), columns(st.Latency))
+		fmt.Fprintf(w, "%s\t%s%s\t%s\n", printable(st.State), s.machine(st.Machine), terminal.Grouped(st.Count), columns(st.Latency))
 	}
 }
 
@@ -154,20 +156,7 @@ func countedNoun(n int, thing string) string {
 	default:
 		thing += "s"
 	}
-	return grouped(n) + " " + thing
-}
-
-// grouped formats a number with thousands separators.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	first := 1
-	if n < 0 {
-		first = 2
-	}
-	for i := len(s) - 3; i >= first; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return terminal.Grouped(n) + " " + thing
 }
 
 // printable escapes text from a trace for a terminal: characters that would end a line or move the cursor

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
 func WriteVerdict(out io.Writer, v Verdict) error {
@@ -19,7 +21,7 @@ func WriteVerdict(out io.Writer, v Verdict) error {
 		fmt.Fprintln(&page, "BAD: "+printable(p))
 	}
 	if more := v.Found - len(v.Problems); more > 0 {
-		fmt.Fprintf(&page, "BAD: and %s more\n", grouped(more))
+		fmt.Fprintf(&page, "BAD: and %s more\n", terminal.Grouped(more))
 	}
 	fmt.Fprintln(&page, verdictLine(v))
 	if v.OK && !v.Heads && v.Unproved > 0 {
@@ -53,7 +55,7 @@ func verifiedText(v Verdict) string {
 func byKind(of map[string]int) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		list = append(list, fmt.Sprintf("%s %s", orDash(printable(name)), grouped(of[name])))
+		list = append(list, fmt.Sprintf("%s %s", orDash(printable(name)), terminal.Grouped(of[name])))
 	}
 	return strings.Join(list, ", ")
 }
@@ -65,14 +67,14 @@ func WriteProof(w io.Writer, v Verdict) {
 	if !v.OK {
 		fmt.Fprintf(w, "BAD: %s\n", printable(v.Problems[0]))
 		if v.Found > 1 {
-			fmt.Fprintf(w, "BAD: and %s more; \"mcp-pruner trace verify --all\" names them\n", grouped(v.Found-1))
+			fmt.Fprintf(w, "BAD: and %s more; \"mcp-pruner trace verify --all\" names them\n", terminal.Grouped(v.Found-1))
 		}
 	}
 	for _, n := range v.Notes {
 		fmt.Fprintln(w, "note: "+printable(n))
 	}
 	for _, f := range v.Files {
-		fmt.Fprintf(w, "sha256 %s  %s (%s bytes)\n", f.SHA256, printable(f.Name), grouped(int(f.Bytes)))
+		fmt.Fprintf(w, "sha256 %s  %s (%s bytes)\n", f.SHA256, printable(f.Name), terminal.Grouped(int(f.Bytes)))
 	}
 	if v.Records > 0 {
 		fmt.Fprintf(w, "versions: %s; %s\n", byKind(v.Versions), comparedText(v))
