@@ -136,11 +136,9 @@ func checkMetadata(table []head, r *Record, rows []int) error {
 }
 
 func override(list []fsm.Assignment, a fsm.Assignment) []fsm.Assignment {
-	for i := range list {
-		if list[i].Field == a.Field {
-			list[i] = a
-			return list
-		}
+	if i := slices.IndexFunc(list, func(known fsm.Assignment) bool { return known.Field == a.Field }); i >= 0 {
+		list[i] = a
+		return list
 	}
 	return append(list, a)
 }

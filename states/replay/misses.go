@@ -56,10 +56,11 @@ func (t *trial) misses(attempts map[int]attempt, cut cutLines, wide bool) []miss
 
 // lacking returns the needs that a cut leaves out, in the order in which they arise.
 func (t *trial) lacking(attempts map[int]attempt, cut cutLines, wide bool) []miss {
+	shows := func(p needPlace) bool { return !cut(p.Result, p.Line) }
 	var list []miss
 	for result := range attempts {
 		for _, n := range t.needs[result] {
-			if (wide || n.Rule != RuleWide) && cut(result, n.Line) && allCut(n.Earlier, cut) {
+			if (wide || n.Rule != RuleWide) && cut(result, n.Line) && !slices.ContainsFunc(n.Earlier, shows) {
 				list = append(list, miss{result: result, need: n})
 			}
 		}
@@ -68,15 +69,6 @@ func (t *trial) lacking(attempts map[int]attempt, cut cutLines, wide bool) []mis
 		return cmp.Or(cmp.Compare(a.need.Step, b.need.Step), cmp.Compare(a.result, b.result), cmp.Compare(a.need.Line, b.need.Line))
 	})
 	return list
-}
-
-func allCut(places []needPlace, cut cutLines) bool {
-	for _, p := range places {
-		if !cut(p.Result, p.Line) {
-			return false
-		}
-	}
-	return true
 }
 
 // callOf returns the model call whose answer a step belongs to.

@@ -397,13 +397,5 @@ func (t Tape) Play(policy contextgc.Policy, by Decider, wide bool) contextgc.Cle
 
 // gone reports whether nothing shows a line any more.
 func gone(s *contextgc.Planner, items []int, n tapedNeed) bool {
-	if !s.Cleared(items[n.Item]) {
-		return false
-	}
-	for _, earlier := range n.Earlier {
-		if !s.Cleared(items[earlier]) {
-			return false
-		}
-	}
-	return true
+	return s.Cleared(items[n.Item]) && !slices.ContainsFunc(n.Earlier, func(item int) bool { return !s.Cleared(items[item]) })
 }
