@@ -78,6 +78,7 @@ func MustCompile(t Table) *Definition {
 	return d
 }
 
+// Name returns the table's name.
 func (d *Definition) Name() string { return d.table.Name }
 
 // Hash returns the table's hash.
@@ -96,6 +97,7 @@ func (d *Definition) Rows() []Row { return slices.Clone(d.rows) }
 // States returns the states in the order of their first appearance.
 func (d *Definition) States() []State       { return slices.Clone(d.states) }
 func (d *Definition) Has(s State) bool      { return slices.Contains(d.states, s) }
+// Terminal reports whether a state is terminal.
 func (d *Definition) Terminal(s State) bool { return slices.Contains(d.table.Terminal, s) }
 
 // Leaving returns the triggers that lead out of a state, in the table's order.

@@ -54,6 +54,7 @@ func JSONSinkAt(w io.Writer, least Level) func(time.Time, Event) {
 // plain values, which are the great majority.
 type payload Event
 
+// MarshalLogObject implements zapcore.ObjectMarshaler.
 func (p payload) MarshalLogObject(to zapcore.ObjectEncoder) error {
 	for _, field := range compiledSchemas[p.Name].Names {
 		value, ok := p.Data[field]

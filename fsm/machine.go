@@ -65,6 +65,7 @@ func unused(prototype *fsm.FSM) *fsm.FSM {
 	return instance
 }
 
+// ID returns the machine's id.
 func (m *Machine) ID() string { return m.id }
 
 // Started returns the time at which the machine was made.
@@ -82,7 +83,9 @@ func (m *Machine) Metadata(do func(field string, value any)) {
 
 // Definition returns the definition that the machine was made from.
 func (m *Machine) Definition() *Definition { return m.def }
+// State returns the current state.
 func (m *Machine) State() State            { return State(m.looplab.Current()) }
+// Done reports whether the machine is in a terminal state.
 func (m *Machine) Done() bool              { return m.def.Terminal(m.State()) }
 
 // Steps returns the transitions taken so far.

@@ -37,6 +37,7 @@ func (t Tracer) Answering(d *Delivery) {
 	d.note = t.Trace.Renote(d.note, r)
 }
 
+// Ended implements [Observer].
 func (t Tracer) Ended(d *Delivery) {
 	r := new(trace.Record)
 	t.fill(r, d)

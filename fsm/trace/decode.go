@@ -35,6 +35,7 @@ type Decoder struct {
 	strict, cut bool // see torn
 }
 
+// NewDecoder makes a decoder.
 func NewDecoder() *Decoder { return &Decoder{known: make(map[string]string)} }
 
 // Decode decodes one line, without its newline, and verifies its checksum. The error is one

@@ -40,6 +40,7 @@ type Copy interface {
 // AllHeads keeps heads in several places.
 type AllHeads []Heads
 
+// Keep implements [Heads].
 func (a AllHeads) Keep(h Head) error {
 	var failed error
 	for _, place := range a {

@@ -20,6 +20,7 @@ type Walk struct {
 // NewReplayer returns a replayer for the tables of this program.
 func NewReplayer() *Replayer { return ReplayerOf(fsm.Tables()...) }
 
+// ReplayerOf returns a replayer for the given tables.
 func ReplayerOf(tables ...fsm.Table) *Replayer {
 	p := &Replayer{make(map[string]*fsm.Definition, len(tables))}
 	for _, t := range tables {
@@ -28,6 +29,7 @@ func ReplayerOf(tables ...fsm.Table) *Replayer {
 	return p
 }
 
+// Tables returns the tables by hash.
 func (p *Replayer) Tables() map[string]*fsm.Definition { return p.tables }
 
 // Replay takes the record's steps through its table. The error says why no machine with

@@ -66,10 +66,12 @@ const several = "several tools"
 // shownInstead is a pruner whose result was decided before.
 type shownInstead string
 
+// Prune implements pruneclient.Pruner.
 func (s shownInstead) Prune(context.Context, pruneclient.Request) (pruneclient.Result, error) {
 	return pruneclient.Result{Text: string(s)}, nil
 }
 
+// Endpoint implements pruneclient.Pruner.
 func (shownInstead) Endpoint() string { return "proxy" }
 
 // Leads reports whether an agent can go the way back that a text names which stands in the place of a result. Other texts name none.

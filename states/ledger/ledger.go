@@ -37,6 +37,7 @@ func New(store contextgc.Ledger, failed func(error)) *Ledger {
 	return l
 }
 
+// Add queues entries.
 func (l *Ledger) Add(entries ...contextgc.Entry) {
 	l.mu.Lock()
 	if room := waiting - len(l.queue); len(entries) > room {
@@ -120,6 +121,7 @@ type Observer struct {
 	Failed  func(error)
 }
 
+// Answering implements states.Observer.
 func (Observer) Answering(*states.Delivery) {}
 
 // ownTools lists tools whose results are already in the ledger.

@@ -112,8 +112,10 @@ type Spooler struct {
 	Text    string
 }
 
+// Answering implements states.Observer.
 func (Spooler) Answering(*states.Delivery) {}
 
+// Ended implements states.Observer.
 func (s Spooler) Ended(d *states.Delivery) {
 	if d.Err != nil || d.Wire == 0 {
 		return

@@ -131,6 +131,7 @@ type withoutNet struct {
 	Losing  *float64 `json:"losing_pct"`
 }
 
+// Of returns the figures of a policy.
 func (r Report) Of(p Policy) (Pruning, bool) {
 	switch figures := r.Policies[p].(type) {
 	case Pruning:

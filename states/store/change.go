@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
+// Change implements contextgc.Segments.
 func (l *Ledger) Change(ctx context.Context, project string, ids []string, action contextgc.Action) (contextgc.Changed, error) {
 	var result contextgc.Changed
 	err := l.write(ctx, func(ctx context.Context, q querier) error {

@@ -119,6 +119,7 @@ func (l *Ledger) clear(ctx context.Context, q querier, place contextgc.Place, li
 	return holds, err
 }
 
+// Clearings implements contextgc.Decisions.
 func (l *Ledger) Clearings(ctx context.Context, after int64) (list []contextgc.Clearing, last int64, pinned map[[32]byte]bool, err error) {
 	err = l.read(ctx, func(ctx context.Context, q querier) error {
 		last, pinned = after, make(map[[32]byte]bool)
@@ -140,11 +141,13 @@ func (l *Ledger) Clearings(ctx context.Context, after int64) (list []contextgc.C
 	return list, last, pinned, nil
 }
 
+// Count implements contextgc.Decisions.
 func (l *Ledger) Count(ctx context.Context, upTo int64) (n int64, err error) {
 	_, err = readFirst(ctx, l, []any{&n}, `SELECT COUNT(*) FROM mcp_pruner.clearings WHERE seq <= $1`, upTo)
 	return n, l.failed(err, "count clearings", "count clearings of the database")
 }
 
+// Last implements contextgc.Decisions.
 func (l *Ledger) Last(ctx context.Context) (last int64, err error) {
 	_, err = readFirst(ctx, l, []any{&last}, `SELECT COALESCE(MAX(seq), 0) FROM mcp_pruner.clearings`)
 	return last, l.failed(err, "count clearings", "count clearings of the database")
@@ -161,6 +164,7 @@ const (
 		(SELECT seq, item, segment, stub, tokens, free FROM mcp_pruner.clearings c WHERE c.since = chain.since OFFSET 0) c ORDER BY seq`
 )
 
+// Chain implements contextgc.Decisions.
 func (l *Ledger) Chain(ctx context.Context, ids [][32]byte) (list []contextgc.Clearing, err error) {
 	statement := chainInFile
 	if l.db != nil {
@@ -186,6 +190,7 @@ func clearingAt(seq *int64) func(row) (contextgc.Clearing, error) {
 	}
 }
 
+// Heads implements contextgc.Decisions.
 func (l *Ledger) Heads(ctx context.Context, marks [][32]byte) (heads map[[32]byte][32]byte, err error) {
 	err = l.read(ctx, func(ctx context.Context, q querier) error {
 		heads, err = headsOf(ctx, q, marks)
@@ -205,6 +210,7 @@ func headsOf(ctx context.Context, q querier, marks [][32]byte) (map[[32]byte][32
 	return heads, err
 }
 
+// Settle implements contextgc.Decisions.
 func (l *Ledger) Settle(ctx context.Context, heads map[[32]byte][32]byte) (all bool, err error) {
 	err = l.once(ctx, func(ctx context.Context, q querier) error {
 		stored, err := l.addPlaces(ctx, q, heads, keepPlaces)

@@ -107,6 +107,7 @@ func ownerOf(ctx context.Context, in interface{ shared() bool }, given string) o
 // raw is a text that has to come back byte for byte. A database stores it as bytes.
 type raw string
 
+// Scan implements [sql.Scanner].
 func (r *raw) Scan(v any) error {
 	switch v := v.(type) {
 	case string:
@@ -133,6 +134,7 @@ func (s *sum) Scan(v any) error {
 // instant is the time that a column holds: in a file the number of microseconds since 1970.
 type instant time.Time
 
+// Scan implements [sql.Scanner].
 func (i *instant) Scan(v any) error {
 	*i = instant{}
 	switch v := v.(type) {
@@ -149,6 +151,7 @@ func (i *instant) Scan(v any) error {
 // array is the texts that a file holds as a JSON array.
 type array []string
 
+// Scan implements [sql.Scanner].
 func (a *array) Scan(v any) error {
 	text, _ := v.(string)
 	return json.Unmarshal([]byte(text), (*[]string)(a))

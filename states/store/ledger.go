@@ -105,7 +105,9 @@ func (u unchanged) write(ctx context.Context, work func(context.Context, querier
 	return u.once(ctx, work)
 }
 
+// Name implements contextgc.Ledger.
 func (l *Ledger) Name() string { return l.name }
+// Shared implements contextgc.Ledger.
 func (l *Ledger) Shared() bool { return l.shared() }
 
 // Lost implements contextgc.Ledger. A database that is away is not lost: its content comes back with it.
@@ -123,6 +125,7 @@ func (l *Ledger) Shrink(ctx context.Context) error {
 	return nil
 }
 
+// Close implements contextgc.Ledger.
 func (l *Ledger) Close() error {
 	switch {
 	case l.db != nil:

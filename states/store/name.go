@@ -91,6 +91,7 @@ func unparsed(err error) error {
 	return errors.New("the name of the database cannot be read: want postgres://USER@HOST:PORT/DATABASE")
 }
 
+// HasPassword reports whether a name holds a password.
 func HasPassword(name string) bool {
 	u, err := url.Parse(name)
 	if err != nil {

@@ -253,4 +253,5 @@ func (b *sharedOriginals) Stats(now time.Time) (recovery.Stats, error) {
 	return s, err
 }
 
+// Close implements recovery.Backend.
 func (b *sharedOriginals) Close() error { return b.db.Close() }

@@ -132,6 +132,7 @@ func (o *originals) count(ctx context.Context, q querier, now time.Time) (recove
 	return s, err
 }
 
+// Close implements recovery.Backend.
 func (o *originals) Close() error { return o.file.Close() }
 
 // dropExpired drops expired ids, after it has read the ids that other processes added.

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
+// Put implements contextgc.Segments.
 func (l *Ledger) Put(ctx context.Context, entries ...contextgc.Entry) (ids []string, err error) {
 	if l.db != nil {
 		ids, err = l.putInDatabase(ctx, slices.Clone(entries))

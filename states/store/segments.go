@@ -30,6 +30,7 @@ func scanSegment(r row, more ...any) (s contextgc.Segment, err error) {
 	return s, err
 }
 
+// List implements contextgc.Segments.
 func (l *Ledger) List(ctx context.Context, f contextgc.Filter) (all []contextgc.Segment, err error) {
 	c := of(ctx, l)
 	c.add("s.project = ?", f.Project)
@@ -40,6 +41,7 @@ func (l *Ledger) List(ctx context.Context, f contextgc.Filter) (all []contextgc.
 	return all, l.failed(err, "list segments", "list segments of the database")
 }
 
+// Get implements contextgc.Segments.
 func (l *Ledger) Get(ctx context.Context, what contextgc.Reference) (contextgc.Segment, string, error) {
 	c := of(ctx, l)
 	c.add("s.project = ?", what.Project)
@@ -71,11 +73,13 @@ func (l *Ledger) Text(ctx context.Context, hash [sha256.Size]byte) (string, erro
 	return string(body), l.failed(err, "read a text of the ledger", "read a text of the database")
 }
 
+// Has implements contextgc.Segments.
 func (l *Ledger) Has(ctx context.Context, hash [sha256.Size]byte) (has bool, err error) {
 	_, err = readFirst(ctx, l, []any{&has}, `SELECT EXISTS (SELECT 1 FROM mcp_pruner.segments WHERE subject = $1 AND hash = $2)`, mine(ctx, l), hash)
 	return has, l.failed(err, "look for a text in the ledger", "look for a text in the database")
 }
 
+// Search implements contextgc.Segments.
 func (l *Ledger) Search(ctx context.Context, query contextgc.Query) (hits []contextgc.Hit, total int, err error) {
 	if query.Limit <= 0 {
 		query.Limit = 20

@@ -62,6 +62,7 @@ func (c *Traces) store(ctx context.Context, q querier) error {
 	return nil
 }
 
+// Close closes the database.
 func (c *Traces) Close() error { return c.db.Close() }
 
 // pageRows is the number of batches that are read at once.

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
+// AddUsage implements contextgc.Sessions.
 func (l *Ledger) AddUsage(ctx context.Context, u contextgc.Usage) error {
 	err := l.once(ctx, func(ctx context.Context, q querier) error {
 		_, err := q.exec(ctx, `INSERT INTO mcp_pruner.usage AS u (subject, session, api, model, calls, input, read, written, output, before, after, cleared, updated_at)
@@ -31,11 +32,13 @@ func scanUsage(r row) (u contextgc.Usage, err error) {
 	return u, err
 }
 
+// Usages implements contextgc.Sessions.
 func (l *Ledger) Usages(ctx context.Context) (list []contextgc.Usage, err error) {
 	list, err = readAll(ctx, l, scanUsage, usages+` ORDER BY updated_at DESC`, mine(ctx, l))
 	return append([]contextgc.Usage{}, list...), l.failed(err, "list usage", "list usage of the database") // never nil
 }
 
+// LastUse implements contextgc.Sessions.
 func (l *Ledger) LastUse(ctx context.Context, session string) (last time.Time, err error) {
 	_, err = readFirst(ctx, l, []any{&last}, `SELECT updated_at FROM mcp_pruner.usage WHERE subject = $1 AND session = $2`, mine(ctx, l), session)
 	switch {
@@ -47,6 +50,7 @@ func (l *Ledger) LastUse(ctx context.Context, session string) (last time.Time, e
 	return l.db.here(last).UTC(), nil
 }
 
+// AddMark implements contextgc.Sessions.
 func (l *Ledger) AddMark(ctx context.Context, m contextgc.Mark) error {
 	err := l.write(ctx, func(ctx context.Context, q querier) error {
 		of := ownerOf(ctx, q, m.Subject)
@@ -62,6 +66,7 @@ func (l *Ledger) AddMark(ctx context.Context, m contextgc.Mark) error {
 	return l.failed(err, "store a mark", "a mark into the database")
 }
 
+// Marks implements contextgc.Sessions.
 func (l *Ledger) Marks(ctx context.Context, kind string) (list []contextgc.Mark, err error) {
 	list, err = readAll(ctx, l, func(r row) (m contextgc.Mark, err error) {
 		err = r(&m.Subject, &m.Session, &m.Project, &m.Kind, &m.Detail)

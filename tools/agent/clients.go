@@ -59,6 +59,7 @@ func With(holds func(*Client) bool) (found []*Client) {
 	return found
 }
 
+// Names returns the names of clients.
 func Names(clients []*Client) []string {
 	names := make([]string, len(clients))
 	for i, c := range clients {
@@ -67,6 +68,7 @@ func Names(clients []*Client) []string {
 	return names
 }
 
+// Titles returns the titles of clients.
 func Titles(clients []*Client) []string {
 	titles := make([]string, len(clients))
 	for i, c := range clients {

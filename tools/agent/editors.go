@@ -3,6 +3,7 @@ package agent
 // The editors below are GUI applications, which are not run here: what is known of them is from their documentation. Only their
 // lists of MCP servers are written.
 
+// Cursor is Cursor.
 var Cursor = Client{
 	Name:  "cursor",
 	Title: "Cursor",
@@ -28,6 +29,7 @@ var VSCode = Client{
 	}},
 }
 
+// Zed is Zed.
 var Zed = Client{
 	Name:  "zed",
 	Title: "Zed",

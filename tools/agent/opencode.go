@@ -6,6 +6,7 @@ import (
 	"sync"
 )
 
+// Opencode is opencode.
 var Opencode = Client{
 	Name:      "opencode",
 	Title:     "opencode",

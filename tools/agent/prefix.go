@@ -56,6 +56,7 @@ type Thing struct {
 	Server string // of a tool
 }
 
+// Switch is a setting.
 type Switch struct {
 	Path  []string `json:"path"`
 	List  bool     `json:"list,omitempty"` // Path names a list, and Value is one of its elements

@@ -45,6 +45,7 @@ type Beside struct {
 	Unless string // another variable that decides the same
 }
 
+// Variable returns its name.
 func (b *Beside) Variable() string { return b.Path[len(b.Path)-1] }
 
 // Rule lets the client's model run "PROGRAM recover" with any arguments, and nothing else, without asking.

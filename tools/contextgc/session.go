@@ -68,6 +68,7 @@ type ClearingAccount struct {
 	Calls, Cold int
 }
 
+// Account returns the session's account.
 func (s *Planner) Account() ClearingAccount { return ClearingAccount{s.bill, s.calls, s.cold} }
 
 // Continue begins a session with the account of what went before.
@@ -75,6 +76,7 @@ func (s *Planner) Continue(a ClearingAccount) {
 	s.bill, s.calls, s.cold = a.ClearingBill, a.Calls, a.Cold
 }
 
+// Bill returns the bill so far.
 func (s *Planner) Bill() ClearingBill { return s.bill }
 
 // Text adds what is never cleared: words, small tool calls, tool definitions. It has so many blocks of the request.

@@ -77,9 +77,12 @@ type call struct {
 	run   func(context.Context) (output, error)
 }
 
+// FocusQuestion implements tools.Call.
 func (call) FocusQuestion() string    { return "" }
+// Subject implements tools.Subjecter.
 func (c call) Subject() tools.Subject { return c.about }
 
+// Run implements tools.Call.
 func (c call) Run(ctx context.Context) (tools.Output, error) {
 	out, err := c.run(ctx)
 	if err == nil {
@@ -108,8 +111,11 @@ type output struct {
 	notice string
 }
 
+// Code implements tools.Output.
 func (o output) Code() string         { return o.Text() }
+// Source implements tools.Output.
 func (o output) Source() tools.Source { return tools.Source{} }
+// Notice implements tools.Noticer.
 func (o output) Notice() string       { return o.notice }
 
 // Prune implements tools.Output. It is never called, because these tools take no focus
@@ -118,6 +124,7 @@ func (o output) Prune(string) (tools.Output, error) {
 	return nil, errors.New("the output of this tool is not pruned")
 }
 
+// Text implements tools.Output.
 func (o output) Text() string {
 	if o.isText {
 		return o.text
@@ -125,6 +132,7 @@ func (o output) Text() string {
 	return string(jsonspan.Encode(o.fields))
 }
 
+// Structured implements tools.Output.
 func (o output) Structured(pruning any) any {
 	body := jsonspan.Encode(o.fields)
 	head := append([]byte(`{"tool":`), jsonspan.Encode(o.tool)...)

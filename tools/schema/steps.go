@@ -27,6 +27,7 @@ func (s *steps) in(c *jsonschema.Compiler) {
 	c.AssertVocabs()
 }
 
+// Validate implements jsonschema.SchemaExt.
 func (s *steps) Validate(*jsonschema.ValidatorContext, any) {
 	if s.left--; s.left < 0 {
 		panic(errTooManySteps{})

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
+// WriteVerdict writes a verdict for a terminal.
 func WriteVerdict(out io.Writer, v Verdict) error {
 	var page bytes.Buffer
 	for _, n := range v.Notes {

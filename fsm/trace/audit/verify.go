@@ -121,6 +121,7 @@ func Verify(sources []*Source, o Options) (*Trace, error) {
 	return t, v.finish()
 }
 
+// Verdict returns the result.
 func (t *Trace) Verdict() Verdict { return t.verdict }
 
 // Heads returns the head of each process's chain at the end of the trace.

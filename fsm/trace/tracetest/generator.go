@@ -65,6 +65,7 @@ type Generator struct {
 // New returns a generator of all kinds, and more.
 func New(t testing.TB, more ...Kind) *Generator { return Of(t, append(kinds(), more...)...) }
 
+// Of returns a generator of the given kinds.
 func Of(t testing.TB, kinds ...Kind) *Generator {
 	g := &Generator{random: rand.New(rand.NewPCG(7, 8)), kinds: kinds, now: time.Date(2026, 11, 14, 8, 0, 0, 0, time.UTC)}
 	for _, k := range g.kinds {

@@ -82,6 +82,7 @@ func Chain(records ...*trace.Record) []byte {
 // HeadLog keeps heads as an event log does.
 type HeadLog struct{ bytes.Buffer }
 
+// Keep implements [trace.Heads].
 func (l *HeadLog) Keep(h trace.Head) error {
 	fsm.JSONSink(l, fsm.LevelDebug)(h.Event())
 	return nil

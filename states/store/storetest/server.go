@@ -83,6 +83,7 @@ func (s *Server) Empty(t testing.TB) string {
 	return s.Name(base)
 }
 
+// Name returns the name of a database of this server.
 func (s *Server) Name(database string) string {
 	return "postgres:///" + database + "?host=" + s.socket + "&user=pruner"
 }

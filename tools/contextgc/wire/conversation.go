@@ -139,6 +139,7 @@ type Result struct {
 	whole   bool // arguments that are one text
 }
 
+// Text returns a result's text.
 func (c *Conversation) Text(r *Result) string {
 	if r.Arguments {
 		return c.writtenText(r)
@@ -396,6 +397,7 @@ func (c *Conversation) name(given string) {
 
 // WorksIn sets the folders in which the client says it works, in the order in which it says them.
 func (c *Conversation) WorksIn(folders ...string) { c.folders = folders }
+// Folders returns them.
 func (c *Conversation) Folders() []string         { return c.folders }
 
 // Anthropic's cache keeps entries at marks only, of which a request may have four, and finds one at most 20 blocks before a mark. The
