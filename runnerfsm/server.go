@@ -109,7 +109,6 @@ func (s *serverProcess) Health(ctx context.Context) error {
 	return nil
 }
 
-// Gone reports whether the server has ended.
 func (s *serverProcess) Gone() bool { return s.GoneWithin(0) }
 
 // GoneWithin reports whether the server ends within d.
@@ -130,7 +129,6 @@ func (s *serverProcess) GoneWithin(d time.Duration) bool {
 	}
 }
 
-// AskToEnd asks the server to end.
 func (s *serverProcess) AskToEnd() {
 	if !s.Gone() {
 		s.kept.Signal(syscall.SIGTERM)

@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// planners make the plan of each client.
 var planners = map[string]func(*agent.Client, Start) (Plan, error){
 	agent.Claude.Name: claude, agent.Codex.Name: codex, agent.Gemini.Name: gemini, agent.Opencode.Name: opencode,
 }

@@ -62,7 +62,6 @@ func openHistory(given, owner string, lookup settings.Lookup) (h History, err er
 	return History{ledger: store.ReadLedger(name)}, err
 }
 
-// Close closes the database.
 func (h History) Close() error {
 	if h.db == nil {
 		return nil
@@ -101,7 +100,6 @@ func (h History) Text(ctx context.Context, id string) (text string, first int, e
 	return text, first, h.inDatabase(err)
 }
 
-// inDatabase names the database in an error.
 func (h History) inDatabase(err error) error {
 	switch {
 	case err == nil || h.db == nil:

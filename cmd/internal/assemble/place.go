@@ -112,7 +112,6 @@ func OpenDatabase(p Place, warn func(message string)) (*store.DB, error) {
 	return db, nil
 }
 
-// openTexts opens the store of originals.
 func openTexts(place Place, s settings.Settings, warn func(message string)) (*recovery.Store, error) {
 	limits := recovery.Settings{TTL: s.RecoveryTTL, MaxBytes: s.RecoveryMaxBytes, Report: warn}
 	switch {
@@ -254,7 +253,6 @@ func LedgerFailed(emit func(fsm.Event)) func(message string) {
 	return func(message string) { emit(fsm.NewEvent("ledger.failed", "", fsm.Facts{"message": message})) }
 }
 
-// LedgerLimits returns the limits of the ledger in the settings.
 func LedgerLimits(s settings.Settings) contextgc.Limits {
 	return contextgc.Limits{Age: s.GCKeep, Bytes: s.GCMaxBytes}
 }

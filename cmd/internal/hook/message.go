@@ -33,7 +33,6 @@ func read(c *agent.Client, in io.Reader) (msg message, ok bool) {
 	return msg, true
 }
 
-// kindOf returns the kind of a tool.
 func kindOf(tool string) string { return string(history.KindOf(tool)) }
 
 // object decodes a message. It returns nil if that is not a JSON object.

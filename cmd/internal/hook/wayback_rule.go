@@ -63,7 +63,6 @@ func BackRuleFor(client, path string, home setup.Home) (rule BackRule, ok bool, 
 	return BackRule{*c.Rule, ruleFile(c, files), c.Rule.Line(start)}, ok, nil
 }
 
-// ruleFile returns the file with a client's rule.
 func ruleFile(c *agent.Client, files setup.Files) setup.File {
 	if c.Rule.In == agent.InOwnFile {
 		return setup.File{Path: filepath.Join(files.Dir, filepath.FromSlash(c.Rule.Own))}

@@ -87,7 +87,6 @@ type requestContent struct {
 	rest   []string // blocks that are no text, as JSON
 }
 
-// requestTool is the definition of a tool.
 type requestTool struct {
 	Name        string
 	Description string

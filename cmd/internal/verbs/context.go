@@ -21,7 +21,6 @@ takes back what had no effect; --undo restores the settings. No model is asked, 
 history. The client's MCP servers and session hooks do start, as at any start; they are
 named before. docs/CONTEXT.md explains the table.`
 
-// contextCommand returns the verb context.
 func contextCommand(p command.Process) *cobra.Command {
 	o := contextOptions{Process: p}
 	names := agent.Names(contextClients())

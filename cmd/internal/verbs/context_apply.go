@@ -67,18 +67,13 @@ func (o contextOptions) apply(ctx context.Context, r *contextReport) error {
 		return nil
 	}
 	after, err := o.start(ctx)
-	if err != nil || !after.complete {
-		err = errors.Join(err, errIncomplete(after.complete))
+	if !after.complete {
+		err = errors.Join(err, errors.New("the client did not send the request for a model's turn"))
+	}
+	if err != nil {
 		return errors.Join(fmt.Errorf("%s is as it was, because after the change there was no request to compare: %w", t.Path, err), t.Back(done))
 	}
 	return r.compare(t, done, after)
-}
-
-func errIncomplete(complete bool) error {
-	if complete {
-		return nil
-	}
-	return errors.New("the client did not send the request for a model's turn")
 }
 
 // compare takes back the switches without effect.

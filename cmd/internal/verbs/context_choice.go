@@ -46,7 +46,6 @@ func (r *contextReport) choices() (list []contextChoice) {
 	return list
 }
 
-// used reports whether a session used a tool of a server.
 func (r *contextReport) used(server string) bool {
 	return slices.ContainsFunc(r.Parts, func(p contextPart) bool { return p.Server == server && p.Used > 0 && p.Kind == sessions.ToolPart })
 }

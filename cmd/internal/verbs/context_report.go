@@ -29,7 +29,6 @@ type contextReport struct {
 	client *agent.Client
 }
 
-// contextPart is one part of the prefix.
 type contextPart struct {
 	sessions.PartVerdict
 	SharePct float64          `json:"share_pct"`

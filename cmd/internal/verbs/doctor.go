@@ -59,7 +59,6 @@ JEEVES_MCP_PRUNER_PORT, else of MCP_PRUNER_PORT.`,
 	return c
 }
 
-// doctor prints the report.
 func doctor(ctx context.Context, p command.Process, verbose bool) error {
 	config, entries, err := settings.Load(settings.Stdio, nil, settings.FromEnv(p.Env))
 	findings := []finding{

@@ -119,7 +119,6 @@ func plugin(env []string, h initcmd.Hooked, all []initcmd.Hooked) finding {
 	return f
 }
 
-// client is one entry.
 func client(ctx context.Context, env []string, e entry.Entry) finding {
 	f := finding{what: e.Client}
 	switch {
@@ -153,7 +152,7 @@ func behindGateway(ctx context.Context, p command.Process, e entry.Entry) []find
 		return []finding{{e.Client, fmt.Sprintf("%s in %s names no file with servers; \"mcp-pruner gateway init %s\" writes one", e.Name, e, e.Client), cannotBeRead}}
 	}
 	f := gatewayFlags{mode: gateway.Auto, target: upstream.DefaultTarget}
-	g, err := f.open(p, e.Args[len(e.Args)-1], note(nil))
+	g, err := f.open(p, e.Args[len(e.Args)-1])
 	if err != nil {
 		return []finding{{e.Client, fmt.Sprintf("%s in %s: %v", e.Name, e, err), cannotBeRead}}
 	}

@@ -23,7 +23,6 @@ func ofOne(diagram func(io.Writer, fsm.Table)) func(io.Writer, []fsm.Table) {
 	return func(out io.Writer, chosen []fsm.Table) { diagram(out, chosen[0]) }
 }
 
-// fsmCommand is the verb.
 func fsmCommand(p command.Process) *cobra.Command {
 	machine, format := "", "table"
 	c := &cobra.Command{
@@ -54,7 +53,6 @@ hash that traces name the table by; docs, the page docs/STATES.md.`,
 	return c
 }
 
-// chosenTables returns the tables to print.
 func chosenTables(machine, format string) ([]fsm.Table, error) {
 	all := fsm.Tables()
 	switch {

@@ -21,7 +21,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 )
 
-// gainCommand returns the verb gain.
 func gainCommand(p command.Process) *cobra.Command {
 	var asJSON, watch bool
 	var from gainLedger

@@ -42,7 +42,6 @@ func followNotes(ctx context.Context, dir string, w io.Writer) error {
 
 func noteKey(n hook.Note) string { return n.Time.String() + n.ID + n.Call }
 
-// noteLine describes one note.
 func noteLine(n hook.Note) string {
 	at := n.Time.Local().Format(time.TimeOnly)
 	if n.Back {

@@ -28,10 +28,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
-// How long the verbs wait for upstream servers.
-const (
-	upstreamsWithin = 60 * time.Second // list and --report: npx may download a package first
-)
+// upstreamsWithin is how long list and --report wait for upstream servers: npx may download a package first.
+const upstreamsWithin = 60 * time.Second
 
 // gatewayFlags are the flags that the gateway's verbs share.
 type gatewayFlags struct {
@@ -59,7 +57,6 @@ func (f *gatewayFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.tokens, "subject-tokens", "", "file with the tokens that ${subject.token:NAME} stands for, by subject")
 }
 
-// gatewayCommand is the verb gateway.
 func gatewayCommand(p command.Process) *cobra.Command {
 	var f gatewayFlags
 	c := &cobra.Command{
@@ -119,7 +116,7 @@ func (f *gatewayFlags) run(c *cobra.Command, p command.Process, args []string) e
 		return f.relay(c.Context(), p, args)
 	case f.wrap:
 		return command.Exit(serveStdio(c.Context(), p, f.offer(func(note func(string, map[string]any), changed func(...string)) (*gateway.Gateway, error) {
-			return gateway.Open(f.wrapped(p, args, f.pruneOver, note, changed))
+			return gateway.Open(f.wrapped(p, args, note, changed))
 		})))
 	case f.asJSON && !f.reporting:
 		return command.Usagef("--json is a form of the report; add --report")
@@ -128,49 +125,53 @@ func (f *gatewayFlags) run(c *cobra.Command, p command.Process, args []string) e
 	case f.listing:
 		return f.list(c.Context(), p, path)
 	case f.reporting:
-		return f.report(c.Context(), p, path, f.asJSON)
-	case f.overHTTP:
-		return f.serve(c.Context(), p, path, given)
+		return f.report(c.Context(), p, path)
 	}
-	return f.serve(c.Context(), p, path, nil)
+	return f.serve(c.Context(), p, path, given)
 }
 
 func (f *gatewayFlags) list(ctx context.Context, p command.Process, path string) error {
-	g, err := f.open(p, path, note(nil))
+	g, err := f.asked(ctx, p, path)
 	if err != nil {
 		return err
 	}
 	defer g.Close()
-	g.Wait(ctx, upstreamsWithin, false)
-	if err := g.Check(); err != nil {
-		return command.Usagef("%v", err)
-	}
 	return g.WriteList(p.Stdout, g.ModeFor(""))
 }
 
-func (f *gatewayFlags) report(ctx context.Context, p command.Process, path string, asJSON bool) error {
-	g, err := f.open(p, path, note(nil))
+func (f *gatewayFlags) report(ctx context.Context, p command.Process, path string) error {
+	g, err := f.asked(ctx, p, path)
 	if err != nil {
 		return err
 	}
 	defer g.Close()
-	g.Wait(ctx, upstreamsWithin, false)
-	if err := g.Check(); err != nil {
-		return command.Usagef("%v", err)
-	}
 	rows := g.Report(tokens.EstimateAll)
-	if asJSON {
+	if f.asJSON {
 		return json.NewEncoder(p.Stdout).Encode(map[string]any{"rows": rows})
 	}
 	return gateway.WriteReport(p.Stdout, rows)
 }
 
-// serve serves the upstreams' tools, over HTTP where flags are given.
+// asked returns a gateway whose servers have had time to answer.
+func (f *gatewayFlags) asked(ctx context.Context, p command.Process, path string) (*gateway.Gateway, error) {
+	g, err := f.open(p, path)
+	if err != nil {
+		return nil, err
+	}
+	g.Wait(ctx, upstreamsWithin, false)
+	if err := g.Check(); err != nil {
+		g.Close()
+		return nil, command.Usagef("%v", err)
+	}
+	return g, nil
+}
+
+// serve serves the upstreams' tools. The flags are those of a server over HTTP.
 func (f *gatewayFlags) serve(ctx context.Context, p command.Process, path string, flags map[string]string) error {
 	open := f.offer(func(note func(string, map[string]any), changed func(...string)) (*gateway.Gateway, error) {
-		return f.openWith(p, path, flags == nil, note, changed)
+		return f.openWith(p, path, !f.overHTTP, note, changed)
 	})
-	if flags != nil {
+	if f.overHTTP {
 		return command.Exit(overHTTP{door: "gateway", form: assemble.HTTP, other: open}.serve(ctx, p, flags, fsm.LogJSON))
 	}
 	return command.Exit(serveStdio(ctx, p, open))
@@ -210,16 +211,13 @@ func (f *gatewayFlags) relay(ctx context.Context, p command.Process, line []stri
 }
 
 // wrapped returns the options of a gateway for one server, which is started as its client would start it.
-func (f *gatewayFlags) wrapped(p command.Process, line []string, pruneOver int, note func(string, map[string]any), changed func(...string)) gateway.Options {
+func (f *gatewayFlags) wrapped(p command.Process, line []string, note func(string, map[string]any), changed func(...string)) gateway.Options {
 	server := connect.Config{Name: gateway.NameOf(line), Command: line[0], Args: line[1:]}
-	o := gateway.Options{
+	return gateway.Options{
 		Servers: []connect.Config{server}, Mode: gateway.Trim, Bare: true, Wrap: true, Target: f.target,
+		Maps:    upstream.Mappings{server.Name: {PruneOver: max(f.pruneOver, 0)}},
 		Version: buildVersion(), OneClient: true, Env: p.Env, Note: note, Changed: changed, Stderr: stderrTo(note),
 	}
-	if pruneOver > 0 {
-		o.Maps = upstream.Mappings{server.Name: {PruneOver: pruneOver}}
-	}
-	return o
 }
 
 // stderrTo makes events of the lines that servers write to their standard error.
@@ -229,8 +227,8 @@ func stderrTo(note func(string, map[string]any)) func(server, line string) {
 	}
 }
 
-func (f *gatewayFlags) open(p command.Process, path string, note func(string, map[string]any)) (*gateway.Gateway, error) {
-	g, err := f.openWith(p, path, false, note, nil)
+func (f *gatewayFlags) open(p command.Process, path string) (*gateway.Gateway, error) {
+	g, err := f.openWith(p, path, false, note(nil), nil)
 	if err != nil {
 		return nil, command.Usagef("%v", err)
 	}

@@ -24,7 +24,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/upstream/connect"
 )
 
-// gatewayInitCommand returns the verb gateway init.
 func gatewayInitCommand(p command.Process) *cobra.Command {
 	var undo, all, show bool
 	c := &cobra.Command{
@@ -57,7 +56,6 @@ cannot be asked now, too, unless --yes is given.`,
 	return c
 }
 
-// serversOf returns the servers of a client.
 func serversOf(p command.Process, client string) (wrap.List, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -30,7 +30,6 @@ type gcVerb struct {
 	json    bool
 }
 
-// gcCommand is the verb.
 func gcCommand(p command.Process, version string) *cobra.Command {
 	v := &gcVerb{p: p, version: version}
 	c := &cobra.Command{
@@ -87,6 +86,17 @@ func (v *gcVerb) call(ctx context.Context, tool string, args gcArguments, show f
 	return v.answer(ctx, call, show)
 }
 
+// shows returns a function that decodes a result and shows it.
+func shows[T any](show func(io.Writer, T) error) func(io.Writer, json.RawMessage) error {
+	return func(w io.Writer, raw json.RawMessage) error {
+		var result T
+		if err := json.Unmarshal(raw, &result); err != nil {
+			return err
+		}
+		return show(w, result)
+	}
+}
+
 // borrow names an empty ledger, which done removes, where there is none: looking into it creates none.
 func (v *gcVerb) borrow() (done func(), err error) {
 	place, file, err := assemble.LedgerPlace(v.store, v.p.Lookup)
@@ -98,7 +108,6 @@ func (v *gcVerb) borrow() (done func(), err error) {
 	return func() { _ = os.RemoveAll(dir) }, err
 }
 
-// answer prints the answer to a call.
 func (v *gcVerb) answer(ctx context.Context, call *states.Execution, show func(io.Writer, json.RawMessage) error) error {
 	a := call.Answer()
 	structured, err := json.Marshal(a.Structured)

@@ -40,16 +40,12 @@ func (v *gcVerb) analyze() *cobra.Command {
 		args.add("task_id", task, task != "")
 		args.add("target_tokens", float64(target), f.Changed("target-tokens"))
 		args.add("context_descriptors", map[string]any{"current_file": map[string]any{"path": file}}, file != "")
-		return v.call(c.Context(), "context_gc_analyze", args, showAnalysis)
+		return v.call(c.Context(), "context_gc_analyze", args, shows(showAnalysis))
 	}
 	return c
 }
 
-func showAnalysis(w io.Writer, raw json.RawMessage) error {
-	var a contextgc.Analysis
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return err
-	}
+func showAnalysis(w io.Writer, a contextgc.Analysis) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "segment\tscore\ttokens\ttype\treason")
 	for _, c := range a.Candidates {
@@ -103,14 +99,10 @@ func (v *gcVerb) prune() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return v.call(c.Context(), "context_gc_prune", args, func(w io.Writer, raw json.RawMessage) error {
-			var r contextgc.Pruned
-			if err := json.Unmarshal(raw, &r); err != nil {
-				return err
-			}
+		return v.call(c.Context(), "context_gc_prune", args, shows(func(w io.Writer, r contextgc.Pruned) error {
 			fmt.Fprintf(w, "%s %s with %s: %v\n", r.Action, terminal.Count(len(r.Segments), "segment"), terminal.Count(r.Freed, "token"), r.Segments)
 			return showProblems(w, r.Errors)
-		})
+		}))
 	}
 	return c
 }
@@ -139,14 +131,10 @@ func (v *gcVerb) pin(name, short string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return v.call(c.Context(), "context_gc_"+name, args, func(w io.Writer, raw json.RawMessage) error {
-			var r contextgc.PinResult
-			if err := json.Unmarshal(raw, &r); err != nil {
-				return err
-			}
+		return v.call(c.Context(), "context_gc_"+name, args, shows(func(w io.Writer, r contextgc.PinResult) error {
 			fmt.Fprintf(w, "%sned: %v\n", name, append(r.Pinned, r.Unpinned...))
 			return showProblems(w, r.Errors)
-		})
+		}))
 	}
 	return c
 }
@@ -168,15 +156,11 @@ func (v *gcVerb) get() *cobra.Command {
 		args.add("start_line", float64(first), f.Changed("start-line"))
 		args.add("end_line", float64(last), f.Changed("end-line"))
 		args.add("pattern", pattern, pattern != "")
-		return v.call(c.Context(), "context_get", args, func(w io.Writer, raw json.RawMessage) error {
-			var got contextgc.Got
-			if err := json.Unmarshal(raw, &got); err != nil {
-				return err
-			}
+		return v.call(c.Context(), "context_get", args, shows(func(w io.Writer, got contextgc.Got) error {
 			ledger.Printed(v.p.Lookup).Note(ids[0], got.Text)
 			_, err := io.WriteString(w, got.Text)
 			return err
-		})
+		}))
 	}
 	return c
 }
@@ -206,16 +190,12 @@ func (v *gcVerb) search() *cobra.Command {
 		args.add("tier", tier, tier != "")
 		args.add("path", path, path != "")
 		args.add("tags", listedIDs(tags), len(tags) > 0)
-		return v.call(c.Context(), "context_search", args, showFound)
+		return v.call(c.Context(), "context_search", args, shows(showFound))
 	}
 	return c
 }
 
-func showFound(w io.Writer, raw json.RawMessage) error {
-	var r contextgc.Found
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return err
-	}
+func showFound(w io.Writer, r contextgc.Found) error {
 	for _, s := range r.Segments {
 		fmt.Fprintf(w, "%s %s %s %d tokens, line %d: %s\n", s.ID, s.Tier, s.Tool, s.Tokens, s.Line, s.Excerpt)
 	}

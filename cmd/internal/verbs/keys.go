@@ -24,7 +24,6 @@ import (
 // keyDoors are the programs that a key may be for.
 var keyDoors = []string{"serve", "gateway", "pruner", "proxy"}
 
-// keysCommand returns the verb keys.
 func keysCommand(p command.Process) *cobra.Command {
 	var place string
 	c := &cobra.Command{
@@ -40,22 +39,20 @@ docs/TEAMS.md describes how callers send it.`,
   mcp-pruner keys revoke k3f9c2d1`,
 	}
 	c.PersistentFlags().StringVar(&place, "store", "", "where keys are (default: MCP_PRUNER_STORE, else in the user's state directory)")
-	with := func(do func(c *cobra.Command, all *store.Keys) error) func(*cobra.Command) error {
-		return func(c *cobra.Command) error {
-			all, err := assemble.OpenKeys(place, p.Lookup, func(m string) { _, _ = fmt.Fprintln(p.Stderr, m) })
-			if err != nil {
-				return err
-			}
-			return errors.Join(do(c, all), all.Close())
+	with := func(do func(all *store.Keys) error) error {
+		all, err := assemble.OpenKeys(place, p.Lookup, func(m string) { _, _ = fmt.Fprintln(p.Stderr, m) })
+		if err != nil {
+			return err
 		}
+		return errors.Join(do(all), all.Close())
 	}
 	c.AddCommand(addKeyCommand(p, with), revokeKeyCommand(p, with))
 	command.Bare(c, listKeysCommand(p, with, &place))
 	return c
 }
 
-// keyUse makes what a verb does with the keys its RunE.
-type keyUse = func(do func(c *cobra.Command, all *store.Keys) error) func(*cobra.Command) error
+// keyUse opens the keys for what a verb does with them.
+type keyUse = func(do func(all *store.Keys) error) error
 
 func addKeyCommand(p command.Process, with keyUse) *cobra.Command {
 	var scopes []string
@@ -76,7 +73,7 @@ func addKeyCommand(p command.Process, with keyUse) *cobra.Command {
 				}
 				k.Expires = time.Now().Add(within).UTC().Truncate(time.Second)
 			}
-			return with(func(c *cobra.Command, all *store.Keys) error {
+			return with(func(all *store.Keys) error {
 				key := web.NewKey()
 				if err := all.Add(c.Context(), k, store.Hash(web.HashKey(key))); err != nil {
 					return err
@@ -86,7 +83,7 @@ func addKeyCommand(p command.Process, with keyUse) *cobra.Command {
 				}
 				_, err := fmt.Fprintf(p.Stderr, "%s is a key of %s. It is not shown again.\n", k.ID, k.Subject)
 				return err
-			})(c)
+			})
 		},
 	}
 	c.Flags().StringSliceVar(&scopes, "scope", nil, "what it opens: "+strings.Join(keyDoors, ", ")+" (default: all)")
@@ -147,20 +144,18 @@ func listKeysCommand(p command.Process, with keyUse, place *string) *cobra.Comma
 		Args:  command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			rows := []keyRow{}
-			read := with(func(c *cobra.Command, all *store.Keys) error {
-				list, err := all.List(c.Context())
-				for _, k := range list {
-					rows = append(rows, keyRowOf(k, time.Now()))
+			if at, err := assemble.KeysPlace(*place, p.Lookup); err != nil || !at.Empty() {
+				if err := with(func(all *store.Keys) error {
+					list, err := all.List(c.Context())
+					for _, k := range list {
+						rows = append(rows, keyRowOf(k, time.Now()))
+					}
+					return err
+				}); err != nil {
+					return err
 				}
-				return err
-			})
-			if at, err := assemble.KeysPlace(*place, p.Lookup); err == nil && at.Empty() {
-				read = func(*cobra.Command) error { return nil }
 			}
-			switch err := read(c); {
-			case err != nil:
-				return err
-			case asJSON:
+			if asJSON {
 				return json.NewEncoder(p.Stdout).Encode(map[string]any{"keys": rows})
 			}
 			return writeKeys(p.Stdout, rows)
@@ -170,7 +165,6 @@ func listKeysCommand(p command.Process, with keyUse, place *string) *cobra.Comma
 	return c
 }
 
-// keyRow is a key as it is listed.
 type keyRow struct {
 	ID      string   `json:"id"`
 	Subject string   `json:"subject"`
@@ -224,7 +218,7 @@ func revokeKeyCommand(p command.Process, with keyUse) *cobra.Command {
 			if web.IsKey(args[0]) {
 				return command.Usagef(`ID: this is the key itself, which now stands in the shell's history: revoke it by its id, which "mcp-pruner keys" shows`)
 			}
-			return with(func(c *cobra.Command, all *store.Keys) error {
+			return with(func(all *store.Keys) error {
 				err := all.Revoke(c.Context(), args[0])
 				if errors.Is(err, store.ErrKeyUnknown) {
 					return fmt.Errorf(`no key has the id %.20q; "mcp-pruner keys" shows them`, args[0])
@@ -234,7 +228,7 @@ func revokeKeyCommand(p command.Process, with keyUse) *cobra.Command {
 				}
 				_, err = fmt.Fprintf(p.Stdout, "%s is revoked. Servers that reach the store refuse it within %d seconds.\n", args[0], int(web.MaxRevoked.Seconds()))
 				return err
-			})(c)
+			})
 		},
 	}
 }

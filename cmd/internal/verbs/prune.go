@@ -26,7 +26,6 @@ type pruneSettings struct {
 	file     string // "-": standard input
 }
 
-// pruneCommand returns the verb.
 func pruneCommand(p command.Process) *cobra.Command {
 	var s pruneSettings
 	c := &cobra.Command{
@@ -121,7 +120,7 @@ func checkBudget(share float64) error {
 // maxPruneInput is the size of the longest text that is accepted.
 const maxPruneInput = 64 << 20
 
-// pruneInput reads a file or standard input. A text longer than maxInputBytes is an error.
+// pruneInput reads a file or standard input. A text longer than maxPruneInput is an error.
 func pruneInput(file string, stdin io.Reader) (string, error) {
 	if file == "-" {
 		return readLimited("the standard input", stdin)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
@@ -33,23 +34,13 @@ type pruneRequest struct {
 func (r *pruneRequest) options() lineprune.Options {
 	call := session.Origin{Tool: r.Tool, Args: r.Args, Context: r.Context}
 	if len(r.Args) == 0 {
-		call.Args = givenArguments(map[string]string{"file_path": r.File, "command": r.Command})
+		call.Args = map[string]any{"file_path": r.File, "command": r.Command}
+		maps.DeleteFunc(call.Args, func(_ string, value any) bool { return value == "" })
 	}
 	return lineprune.Options{
 		File: cmp.Or(r.File, call.File()), Command: cmp.Or(r.Command, call.Command()),
 		Budget: r.Budget, Call: call,
 	}
-}
-
-// givenArguments returns the arguments that are not empty.
-func givenArguments(given map[string]string) map[string]any {
-	args := map[string]any{}
-	for name, value := range given {
-		if value != "" {
-			args[name] = value
-		}
-	}
-	return args
 }
 
 // pruneBatch answers requests until the input ends. A request that cannot be answered

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 )
 
-// prunerCommand returns the verb pruner.
 func prunerCommand(p command.Process) *cobra.Command {
 	format := fsm.LogJSON
 	c := &cobra.Command{

@@ -24,7 +24,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// recoverCommand returns the verb.
 func recoverCommand(p command.Process) *cobra.Command {
 	var lines, pattern string
 	c := &cobra.Command{

@@ -23,7 +23,6 @@ type replayOptions struct {
 	paths []string
 }
 
-// replayCommand returns the verb replay.
 func replayCommand(p command.Process) *cobra.Command {
 	var o replayOptions
 	policy, prices := replay.All, ""
@@ -107,19 +106,13 @@ func (o replayOptions) run(ctx context.Context, p command.Process) error {
 	return writeReplay(p.Stdout, report)
 }
 
-func (o *replayOptions) find(p command.Process) error {
-	paths := o.paths
-	if len(paths) == 0 {
-		var err error
-		if paths, err = initcmd.Transcripts(p.Lookup); err != nil {
+func (o *replayOptions) find(p command.Process) (err error) {
+	if len(o.paths) == 0 {
+		if o.paths, err = initcmd.Transcripts(p.Lookup); err != nil {
 			return err
 		}
-		if len(paths) == 0 {
-			return initcmd.NoSessions()
-		}
 	}
-	var err error
-	o.Files, err = sessions.Files(paths)
+	o.Files, err = sessions.Files(o.paths)
 	return err
 }
 

@@ -12,14 +12,12 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
 
-// writeReplayJSON writes the report as one JSON value.
 func writeReplayJSON(w io.Writer, r replay.Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
 
-// writeReplay writes the report for a terminal.
 func writeReplay(w io.Writer, r replay.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d of them with the API's own usage, the others modelled. Bill: %.0f fresh input tokens.\n", terminal.Count(r.Sessions, "session"), r.Measured, r.Bill)

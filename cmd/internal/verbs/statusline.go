@@ -21,7 +21,6 @@ const (
 	statusFirstWithin = 500 * time.Millisecond // for the user's own command
 )
 
-// statusCommand returns the verb statusline.
 func statusCommand(p command.Process) *cobra.Command {
 	var first string
 	c := &cobra.Command{

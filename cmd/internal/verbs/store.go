@@ -24,7 +24,6 @@ type storeVerb struct {
 	store string
 }
 
-// storeCommand is the verb.
 func storeCommand(p command.Process) *cobra.Command {
 	v := &storeVerb{p: p}
 	c := &cobra.Command{

@@ -91,7 +91,7 @@ func readsAll(c *cobra.Command) *cobra.Command {
 }
 
 func verifyTraceCommand(p command.Process, s *traceSettings) *cobra.Command {
-	c := traceVerb(p, s, runTraceVerify, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
+	c := traceVerb(p, s, showTraceVerdict, "verify [FILE...]", "Check every record and that no line was changed, taken out or put in",
 		`Replays every record against the table that it names, and checks that
 no line was changed, taken out or put in.`)
 	c.Flags().BoolVar(&s.all, "all", false, "name every problem, not only the first")
@@ -100,7 +100,7 @@ no line was changed, taken out or put in.`)
 }
 
 func traceHeadsCommand(p command.Process, s *traceSettings) *cobra.Command {
-	return traceVerb(p, s, runTraceHeads, "heads [FILE...]", "Print the state of each process' chain, to be kept elsewhere",
+	return traceVerb(p, s, showTraceHeads, "heads [FILE...]", "Print the state of each process' chain, to be kept elsewhere",
 		`Prints a JSON line for each process in the trace: how many lines it wrote, the hash of
 the last, and the key of the next seal. Kept where the audited agent cannot write, they
 show later that nothing was cut off or put in its place: trace verify --heads. A server
@@ -111,20 +111,20 @@ const traceSelects = `Verifies the trace first and shows the verdict; the exit s
 not in order.`
 
 func traceStatsCommand(p command.Process, s *traceSettings) *cobra.Command {
-	c := traceVerb(p, s, runTraceStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", traceSelects)
+	c := traceVerb(p, s, showTraceStats, "stats [FILE...]", "Requests, outcomes, latency per state, bytes and tokens saved", traceSelects)
 	c.Flags().BoolVar(&s.json, "json", false, "print JSON")
 	return c
 }
 
 func listTraceCommand(p command.Process, s *traceSettings) *cobra.Command {
-	c := traceVerb(p, s, runTraceList, "list [FILE...]", "", "")
+	c := traceVerb(p, s, listTrace, "list [FILE...]", "", "")
 	c.Flags().BoolVar(&s.json, "json", false, "print one JSON array, with a record a line")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV, with the names of the columns first")
 	return c
 }
 
 func reportTraceCommand(p command.Process, s *traceSettings) *cobra.Command {
-	c := traceVerb(p, s, runTraceReport, "report [FILE...]", "The same as one HTML page", traceSelects)
+	c := traceVerb(p, s, reportTrace, "report [FILE...]", "The same as one HTML page", traceSelects)
 	c.Flags().StringVarP(&s.output, "output", "o", "report.html", `where the report goes; "-" is the standard output`)
 	return c
 }
@@ -137,23 +137,27 @@ const maxTraceRows = 100_000
 const traceMemory = 150 << 20
 
 // traceVerb returns one of the verbs that read traces.
-func traceVerb(p command.Process, s *traceSettings, run func(command.Process, traceSettings) (int, error), use, short, long string) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(_ *cobra.Command, files []string) error {
+func traceVerb(p command.Process, s *traceSettings, show func(command.Process, traceSettings, *audit.Trace) error, use, short, long string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(c *cobra.Command, files []string) error {
 		if err := s.complete(p, files); err != nil {
 			return command.Usagef("%w", err)
 		}
 		if limit := debug.SetMemoryLimit(-1); limit > traceMemory { // GOMEMLIMIT may set a lower limit
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(traceMemory))
 		}
-		code, err := run(p, *s)
-		if err != nil {
+		s.all = s.all || c.Flags().Lookup("all") == nil // only verify may stop at the first problem
+		code := traceOK
+		err := s.verified(p.Stdin, func(t *audit.Trace) error {
+			code = traceExit(t.Verdict())
+			return show(p, *s, t)
+		})
+		if err != nil || c.Name() == "heads" { // prints heads that are to be compared later
 			return err
 		}
 		return command.Exit(code)
 	}}
 }
 
-// selectingRecords adds the flags that select records.
 func selectingRecords(f *pflag.FlagSet, s *traceSettings) {
 	f.StringVar(&s.since, "since", "", "only what started since then: 24h, 2026-11-21 or 2026-11-21T04:00:00Z")
 	f.StringVar(&s.until, "until", "", "only what started before then")
@@ -212,27 +216,35 @@ func (s *traceSettings) locate(p command.Process, files []string) (err error) {
 	return err
 }
 
-// verifiedTrace verifies the trace and calls use with it while its files are open.
-func (s traceSettings) verified(stdin io.Reader, all bool, use func(*audit.Trace) error) error {
+// verified verifies the trace and calls use with it while its files are open.
+func (s traceSettings) verified(stdin io.Reader, use func(*audit.Trace) error) error {
 	known, err := headsFrom(s.heads, stdin)
 	if err != nil {
 		return err
 	}
-	if s.database.Shared() {
-		return s.verifiedInDatabase(known, all, use)
-	}
-	return audit.Open(s.files, stdin, func(sources []*audit.Source) error {
-		t, err := audit.Verify(sources, audit.Options{All: all, Heads: known})
+	verify := func(sources []*audit.Source) error {
+		t, err := audit.Verify(sources, audit.Options{All: s.all, Heads: known})
 		if err != nil {
 			return err
 		}
 		return use(t)
+	}
+	if !s.database.Shared() {
+		return audit.Open(s.files, stdin, verify)
+	}
+	return openReplicas(s.database, func(sources []*audit.Source, heads *bytes.Buffer) error {
+		if known == nil && heads.Len() > 0 { // those in the database count without others
+			if known, err = audit.ReadHeads(heads); err != nil {
+				return err
+			}
+		}
+		return verify(sources)
 	})
 }
 
-// verifiedInDatabase does the same for the traces in the database, which has heads, too: without others they count.
-func (s traceSettings) verifiedInDatabase(known *audit.Heads, all bool, use func(*audit.Trace) error) error {
-	db, err := assemble.OpenDatabase(s.database, nil)
+// openReplicas calls use with the traces and the heads in a database.
+func openReplicas(place assemble.Place, use func([]*audit.Source, *bytes.Buffer) error) error {
+	db, err := assemble.OpenDatabase(place, nil)
 	if err != nil {
 		return err
 	}
@@ -241,18 +253,7 @@ func (s traceSettings) verifiedInDatabase(known *audit.Heads, all bool, use func
 	defer lines.Close()
 	var heads bytes.Buffer
 	go func() { out.CloseWithError(store.ReadTraces(context.Background(), db, out, &heads)) }()
-	return audit.OpenPipe(db.Name(), lines, func(sources []*audit.Source) error {
-		if known == nil && heads.Len() > 0 {
-			if known, err = audit.ReadHeads(&heads); err != nil {
-				return err
-			}
-		}
-		t, err := audit.Verify(sources, audit.Options{All: all, Heads: known})
-		if err != nil {
-			return err
-		}
-		return use(t)
-	})
+	return audit.OpenPipe(db.Name(), lines, func(sources []*audit.Source) error { return use(sources, &heads) })
 }
 
 func headsFrom(file string, stdin io.Reader) (*audit.Heads, error) {
@@ -274,7 +275,6 @@ func headsFrom(file string, stdin io.Reader) (*audit.Heads, error) {
 	return h, nil
 }
 
-// traceExit returns the exit code for a verdict.
 func traceExit(v audit.Verdict) int {
 	switch {
 	case !v.OK:
@@ -285,61 +285,38 @@ func traceExit(v audit.Verdict) int {
 	return traceOK
 }
 
-func runTraceVerify(p command.Process, s traceSettings) (int, error) {
-	var v audit.Verdict
-	err := s.verified(p.Stdin, s.all, func(t *audit.Trace) error {
-		v = t.Verdict()
-		return nil
-	})
-	switch {
-	case err != nil:
-		return traceInvalid, err
-	case s.json:
-		return traceExit(v), writeTraceJSON(p.Stdout, v)
-	default:
-		return traceExit(v), audit.WriteVerdict(p.Stdout, v)
+func showTraceVerdict(p command.Process, s traceSettings, t *audit.Trace) error {
+	if s.json {
+		return writeTraceJSON(p.Stdout, t.Verdict())
 	}
+	return audit.WriteVerdict(p.Stdout, t.Verdict())
 }
 
-func runTraceHeads(p command.Process, s traceSettings) (int, error) {
+func showTraceHeads(p command.Process, _ traceSettings, t *audit.Trace) error {
 	e := json.NewEncoder(p.Stdout)
-	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
-		for _, h := range t.Heads() {
-			if err := e.Encode(h); err != nil {
-				return err
-			}
+	for _, h := range t.Heads() {
+		if err := e.Encode(h); err != nil {
+			return err
 		}
-		if !t.Verdict().OK {
-			return errors.New(`the trace is not in order, "trace verify" says why`)
-		}
-		return nil
-	})
-	if err != nil {
-		return traceInvalid, err
 	}
-	return traceOK, nil
+	if !t.Verdict().OK {
+		return errors.New(`the trace is not in order, "trace verify" says why`)
+	}
+	return nil
 }
 
-func runTraceStats(p command.Process, s traceSettings) (int, error) {
-	var stats audit.Stats
-	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
-		c, err := t.Summarize(s.selection, nil)
-		if err == nil {
-			stats = c.Stats
-		}
-		return err
-	})
+func showTraceStats(p command.Process, s traceSettings, t *audit.Trace) error {
+	c, err := t.Summarize(s.selection, nil)
 	switch {
 	case err != nil:
-		return traceInvalid, err
+		return err
 	case s.json:
-		return traceExit(stats.Verdict), writeTraceJSON(p.Stdout, stats)
-	default:
-		return traceExit(stats.Verdict), audit.WriteStats(p.Stdout, stats)
+		return writeTraceJSON(p.Stdout, c.Stats)
 	}
+	return audit.WriteStats(p.Stdout, c.Stats)
 }
 
-func runTraceList(p command.Process, s traceSettings) (int, error) {
+func listTrace(p command.Process, s traceSettings, t *audit.Trace) error {
 	format := audit.ListText
 	switch {
 	case s.json:
@@ -347,36 +324,27 @@ func runTraceList(p command.Process, s traceSettings) (int, error) {
 	case s.csv:
 		format = audit.ListCSV
 	}
-	var verdict audit.Verdict
-	err := s.verified(p.Stdin, true, func(t *audit.Trace) error {
-		verdict = t.Verdict()
-		return audit.WriteList(p.Stdout, t, s.selection, format)
-	})
-	if err != nil {
-		return traceInvalid, err
+	if err := audit.WriteList(p.Stdout, t, s.selection, format); err != nil {
+		return err
 	}
-	audit.WriteProof(p.Stderr, verdict)
-	return traceExit(verdict), nil
+	audit.WriteProof(p.Stderr, t.Verdict())
+	return nil
 }
 
-func runTraceReport(p command.Process, s traceSettings) (int, error) {
+func reportTrace(p command.Process, s traceSettings, t *audit.Trace) error {
 	var html bytes.Buffer
-	var stats audit.Stats
-	err := s.verified(p.Stdin, true, func(t *audit.Trace) (err error) {
-		stats, err = audit.WritePage(&html, t, s.selection, s.files, maxTraceRows)
-		return err
-	})
+	stats, err := audit.WritePage(&html, t, s.selection, s.files, maxTraceRows)
 	if err != nil {
-		return traceInvalid, err
+		return err
 	}
 	if s.output == "-" {
 		_, err = p.Stdout.Write(html.Bytes())
-		return traceExit(stats.Verdict), err
+		return err
 	}
 	if err := os.WriteFile(s.output, html.Bytes(), 0o600); err != nil {
-		return traceInvalid, err
+		return err
 	}
-	return traceExit(stats.Verdict), audit.WritePageNote(p.Stdout, s.output, stats, html.Len())
+	return audit.WritePageNote(p.Stdout, s.output, stats, html.Len())
 }
 
 func writeTraceJSON(out io.Writer, v any) error {

@@ -27,7 +27,6 @@ const (
 	tryAround  = 2 // lines that are shown at each end of a range that is not sent
 )
 
-// tryCommand returns the verb try.
 func tryCommand(p command.Process) *cobra.Command {
 	count, lines := 0, tryLines
 	c := &cobra.Command{
@@ -46,9 +45,6 @@ and "!" if it would have been cut. Nothing is written, and nothing leaves the ma
 				var err error
 				if paths, err = initcmd.Transcripts(p.Lookup); err != nil {
 					return err
-				}
-				if len(paths) == 0 {
-					return initcmd.NoSessions()
 				}
 			}
 			if count > 0 {

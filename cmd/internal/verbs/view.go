@@ -17,7 +17,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/page"
 )
 
-// viewOptions are the command-line options.
 type viewOptions struct {
 	command.Process
 	port    int
@@ -28,7 +27,6 @@ type viewOptions struct {
 	subject string
 }
 
-// viewCommand returns the verb view.
 func viewCommand(p command.Process) *cobra.Command {
 	o := viewOptions{Process: p}
 	c := &cobra.Command{

@@ -168,7 +168,6 @@ func (v *Server) json(get func(context.Context, *http.Request) (any, error)) htt
 
 type gone string
 
-// Error implements error.
 func (g gone) Error() string { return string(g) }
 
 const errGone = gone("it is not there any more")

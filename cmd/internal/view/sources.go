@@ -124,7 +124,6 @@ func each(ctx context.Context, path string, take func(sessions.Session)) {
 	})
 }
 
-// subAgent reports whether a transcript is that of a sub-agent.
 func subAgent(path string) bool {
 	return strings.Contains(filepath.ToSlash(path), "/subagents/")
 }

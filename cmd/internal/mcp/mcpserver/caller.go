@@ -22,7 +22,6 @@ type Caller struct {
 // callExtras are the params of a tools/call, beside name, arguments and _meta, that its tool may need.
 var callExtras = []string{"task", "inputResponses", "requestState"}
 
-// callerOf returns the caller of a request.
 func callerOf(session *Session, m Message) *Caller {
 	notify := m.Notify
 	if notify == nil && session.reachable() {

@@ -78,7 +78,6 @@ func (s *Server) modernResult(method string, raw json.RawMessage) json.RawMessag
 	return plain(result)
 }
 
-// withFeatures adds the features to the capabilities of a server.
 func (s *Server) withFeatures(c mcp.ServerCapabilities, modern bool) mcp.ServerCapabilities {
 	f := s.config.Features
 	if f == nil {

@@ -140,7 +140,6 @@ func (s *Server) forward(ctx context.Context, l *Listener, m Message, notify fun
 	}
 }
 
-// checkListen checks the params of subscriptions/listen.
 func checkListen(p params) []states.Issue {
 	issues := checkPlain(p)
 	wanted, ok := p.object["notifications"].(map[string]any)

@@ -125,7 +125,6 @@ func shortName(name string) string {
 	return string([]byte(name[:end])) // a copy, so that the rest can be freed
 }
 
-// checkInitialize checks the params of initialize.
 func checkInitialize(p params) (issues []states.Issue) {
 	if p.object == nil {
 		return []states.Issue{states.NewIssue("", "invalid_type")}

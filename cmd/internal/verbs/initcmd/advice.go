@@ -23,7 +23,7 @@ import (
 const latestFiles = 100
 
 // Transcripts returns the existing folders and databases in which the clients on this machine keep their transcripts. It is
-// an error if the home folder is not known.
+// an error if there are none, or if the home folder is not known.
 func Transcripts(lookup func(string) (string, bool)) ([]string, error) {
 	var found []string
 	for _, c := range recorded() {
@@ -33,13 +33,11 @@ func Transcripts(lookup func(string) (string, bool)) ([]string, error) {
 		}
 		found = append(found, paths...)
 	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no sessions of %s on this machine; name a file or folder of sessions", command.Or(agent.Titles(recorded())))
+	}
 	slices.Sort(found)
 	return found, nil
-}
-
-// NoSessions is the error for a machine without transcripts.
-func NoSessions() error {
-	return fmt.Errorf("no sessions of %s on this machine; name a file or folder of sessions", command.Or(agent.Titles(recorded())))
 }
 
 func recorded() []*agent.Client {

@@ -227,7 +227,6 @@ into that one, as init CLIENT --uninstall does.`,
 	}
 }
 
-// takeOutOf takes all pieces out of one client.
 func (h home) takeOutOf(w io.Writer, client string) error {
 	all, err := h.pieces(client)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
-// pieces lists the pieces for a client.
 func (h home) pieces(client string) ([]piece, error) {
 	files, err := h.Files(client)
 	if err != nil {

@@ -28,7 +28,6 @@ func newTools(only, except []string, set bool) (*tools, error) {
 	return &tools{only, except}, nil
 }
 
-// arguments returns the arguments of the verb hook.
 func (t *tools) arguments() (args []string) {
 	if t == nil {
 		return nil
