@@ -4,7 +4,6 @@ import (
 	"context"
 	"os/exec"
 	"slices"
-	"syscall"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/keeper"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/provider"
@@ -26,26 +25,10 @@ func (r *run) launchInFront(ctx context.Context, p *phase) *phase {
 	if err != nil {
 		return r.unstarted(p, keeper.CannotStart, err)
 	}
-	r.live.Go(func() { r.passToFront(ctx, front, p.ended) })
+	r.live.Go(func() { r.passSignals(ctx, front.Signal, p.ended) }) // what the client does then, and its exit code, are its own
 	go func() {
 		p.code = front.Wait()
 		close(p.ended)
 	}()
 	return p
-}
-
-// passToFront passes signals on to a client that has the terminal. What it does then, and its exit code, are its own.
-func (r *run) passToFront(ctx context.Context, front *keeper.Front, ended <-chan struct{}) {
-	cancelled := ctx.Done()
-	for {
-		select {
-		case <-ended:
-			return
-		case s := <-r.Signals:
-			front.Signal(s)
-		case <-cancelled:
-			cancelled = nil
-			front.Signal(syscall.SIGTERM)
-		}
-	}
 }

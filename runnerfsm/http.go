@@ -101,17 +101,18 @@ func (h *owned) check() error {
 
 // start handles run:mcp_pruner_starting: the server starts and becomes healthy.
 func (h *owned) start(ctx context.Context) (fsm.Trigger, fsm.Facts) {
-	failed := func(message string) fsm.Facts {
-		return fsm.Facts{"message": message, "reason": "start_failed"}
-	}
 	if err := h.spawn(); err != nil {
-		return fsm.SpawnFailed, failed(oneLine(err))
+		return fsm.SpawnFailed, startFailed(oneLine(err))
 	}
-	trigger, facts := h.await(ctx, failed)
+	trigger, facts := h.await(ctx)
 	if trigger != fsm.ServerReady {
 		h.server.Kill()
 	}
 	return trigger, facts
+}
+
+func startFailed(message string) fsm.Facts {
+	return fsm.Facts{"message": message, "reason": "start_failed"}
 }
 
 func (h *owned) spawn() error {
@@ -142,7 +143,7 @@ func (h *owned) guard(env []string) ([]string, error) {
 }
 
 // await waits until the server is healthy, or cannot become healthy.
-func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
+func (h *owned) await(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	timeout := time.NewTimer(h.options.StartTimeout)
 	defer timeout.Stop()
 	probes := newHealthProber(startingEvery, h.server, h.options.StartTimeout)
@@ -150,15 +151,15 @@ func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.T
 	for {
 		select {
 		case <-h.server.Exited:
-			return h.neverReady(failed)
+			return h.neverReady()
 		case <-timeout.C:
-			facts := failed(fmt.Sprintf("not healthy within %v", h.options.StartTimeout))
+			facts := startFailed(fmt.Sprintf("not healthy within %v", h.options.StartTimeout))
 			facts["timeout_ms"] = h.options.StartTimeout.Milliseconds()
 			return fsm.StartTimedOut, facts
 		case s := <-h.Signals:
-			return h.interrupt(s, failed)
+			return h.interrupt(s)
 		case <-ctx.Done():
-			return h.interrupt(syscall.SIGTERM, failed)
+			return h.interrupt(syscall.SIGTERM)
 		case <-probes.Tick():
 			probes.Start(ctx)
 		case err := <-probes.Result:
@@ -173,22 +174,22 @@ func (h *owned) await(ctx context.Context, failed func(string) fsm.Facts) (fsm.T
 }
 
 // interrupt ends a run whose client was not started yet, and will not be.
-func (h *owned) interrupt(s os.Signal, failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
+func (h *owned) interrupt(s os.Signal) (fsm.Trigger, fsm.Facts) {
 	h.interrupted.Store(signalNumber(s))
 	h.phase = noPhase()
-	return fsm.StartFailed, failed("phase ended before ready")
+	return fsm.StartFailed, startFailed("phase ended before ready")
 }
 
 // neverReady distinguishes a server that could not be executed from one that exited.
-func (h *owned) neverReady(failed func(string) fsm.Facts) (fsm.Trigger, fsm.Facts) {
+func (h *owned) neverReady() (fsm.Trigger, fsm.Facts) {
 	if h.server.Code == keeper.CannotStart {
-		return fsm.SpawnFailed, failed(h.server.LastWords())
+		return fsm.SpawnFailed, startFailed(h.server.LastWords())
 	}
 	message := fmt.Sprintf("exited with code %d before it was ready", h.server.Code)
 	if words := h.server.LastWords(); words != "" {
 		message += ": " + words
 	}
-	return fsm.StartFailed, failed(message)
+	return fsm.StartFailed, startFailed(message)
 }
 
 // watch handles run:mcp_pruner_running, until the client ends or the server is lost, either

@@ -41,7 +41,12 @@ func (r *run) launch(ctx context.Context, servers inject.Servers) *phase {
 	if err != nil {
 		return r.unstarted(p, notFound, err)
 	}
-	r.live.Go(func() { r.passSignals(ctx, kept, p.ended) })
+	r.live.Go(func() {
+		r.passSignals(ctx, func(s os.Signal) {
+			r.interrupted.Store(signalNumber(s))
+			kept.Signal(s)
+		}, p.ended)
+	})
 	stops := watchStops()
 	r.live.Go(func() { passStops(stops, kept, p.ended) })
 	go func() {
@@ -105,19 +110,17 @@ func (r *run) read(cmd *exec.Cmd, reader provider.Reader) {
 }
 
 // passSignals forwards the runner's signals while the phase lasts.
-func (r *run) passSignals(ctx context.Context, kept *keeper.Kept, ended <-chan struct{}) {
+func (r *run) passSignals(ctx context.Context, forward func(os.Signal), ended <-chan struct{}) {
 	cancelled := ctx.Done()
 	for {
 		select {
 		case <-ended:
 			return
 		case s := <-r.Signals:
-			r.interrupted.Store(signalNumber(s))
-			kept.Signal(s)
+			forward(s)
 		case <-cancelled:
 			cancelled = nil
-			r.interrupted.Store(signalNumber(syscall.SIGTERM))
-			kept.Signal(syscall.SIGTERM)
+			forward(syscall.SIGTERM)
 		}
 	}
 }

@@ -130,18 +130,18 @@ func (r *run) decide(context.Context) (fsm.Trigger, fsm.Facts) {
 func (r *run) connect(ctx context.Context) (fsm.Trigger, fsm.Facts) {
 	servers, err := r.Settings.Servers()
 	if err != nil { // the file existed a moment ago
-		return fsm.SpawnFailed, fsm.Facts{"message": oneLine(err), "reason": "start_failed"}
+		return fsm.SpawnFailed, startFailed(oneLine(err))
 	}
 	r.Settings, r.handedOver = r.Settings.OffCommandLines(servers)
 	r.phase = r.launch(ctx, servers)
 	report, more := r.phase.next()
 	switch {
 	case !more:
-		return fsm.StartFailed, fsm.Facts{"message": "phase ended before ready", "reason": "start_failed"}
+		return fsm.StartFailed, startFailed("phase ended before ready")
 	case report.News == provider.Ready:
 		return fsm.ServerReady, fsm.Facts{"root": r.Settings.Root}
 	default:
-		return fsm.SpawnFailed, fsm.Facts{"message": report.Message, "reason": "start_failed"}
+		return fsm.SpawnFailed, startFailed(report.Message)
 	}
 }
 
@@ -202,23 +202,11 @@ func (r *run) exitCode() int {
 	return 0
 }
 
-// Path returns the states of a machine, first to last.
-func Path(m *fsm.Machine) []fsm.State {
-	path := []fsm.State{m.Definition().Initial()}
-	for _, step := range m.Steps() {
-		path = append(path, step.To)
-	}
-	return path
-}
-
 // Summary describes a run in one line for a user.
 func (r Result) Summary() string {
-	path := ""
-	for i, s := range Path(r.Machine) {
-		if i > 0 {
-			path += " > "
-		}
-		path += string(s)
+	path := string(r.Machine.Definition().Initial())
+	for _, step := range r.Machine.Steps() {
+		path += " > " + string(step.To)
 	}
 	return fmt.Sprintf("%s; calls %d, pruned %d; saved %d of %d bytes, about %d tokens; exit %d", path,
 		r.Usage.Calls, r.Usage.Pruned, r.Usage.RawBytes-r.Usage.Bytes, r.Usage.RawBytes, r.Usage.SavedTokens(), r.ExitCode)

@@ -109,24 +109,22 @@ func (s *serverProcess) Health(ctx context.Context) error {
 	return nil
 }
 
-func (s *serverProcess) Gone() bool { return s.GoneWithin(0) }
+func (s *serverProcess) Gone() bool {
+	select {
+	case <-s.Exited:
+		return true
+	default:
+		return false
+	}
+}
 
 // GoneWithin reports whether the server ends within d.
 func (s *serverProcess) GoneWithin(d time.Duration) bool {
 	select {
 	case <-s.Exited:
-		return true
-	default:
-	}
-	if d == 0 {
-		return false
-	}
-	select {
-	case <-s.Exited:
-		return true
 	case <-time.After(d):
-		return false
 	}
+	return s.Gone()
 }
 
 func (s *serverProcess) AskToEnd() {

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,14 +44,7 @@ func (s Settings) HTTPCommand() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, port := s.Get(envHTTPHost), s.Get(envHTTPPort)
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	if port == "" {
-		port = "0"
-	}
-	flags := []string{"--root", s.Root, "--host", host, "--port", port}
+	flags := []string{"--root", s.Root, "--host", cmp.Or(s.Get(envHTTPHost), "127.0.0.1"), "--port", cmp.Or(s.Get(envHTTPPort), "0")}
 	switch {
 	case isScript(path):
 		return append([]string{"node", path}, flags...), nil

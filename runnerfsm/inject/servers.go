@@ -40,18 +40,6 @@ func (s Server) MarshalJSON() ([]byte, error) {
 	}{"http", s.URL, headers})), nil
 }
 
-// JSON returns the entry alone.
-func (s Server) JSON() string { return JSON(s) }
-
-// EnvList returns the entry's environment as NAME=VALUE, in a fixed order.
-func (s Server) EnvList() []string {
-	list := make([]string, 0, len(s.Env))
-	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		list = append(list, name+"="+s.Env[name])
-	}
-	return list
-}
-
 // Servers is the mcpServers record to inject; an empty one injects nothing.
 type Servers map[string]Server
 

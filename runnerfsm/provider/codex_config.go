@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -63,10 +64,7 @@ func codexCommand(key string, server inject.Server, passed []string) []string {
 }
 
 func seconds(d, otherwise time.Duration) string {
-	if d == 0 {
-		d = otherwise
-	}
-	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
+	return strconv.FormatFloat(cmp.Or(d, otherwise).Seconds(), 'f', -1, 64)
 }
 
 // codexNames are the names of the option that sets configuration.

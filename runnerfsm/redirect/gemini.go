@@ -65,22 +65,14 @@ func geminiAuth(c *agent.Client, s Start) (chosen string, err error) {
 		if err != nil {
 			return "", refusef("%s: %v", path, err)
 		}
+		settings, _ := data.(map[string]any)
 		for _, at := range [][]string{{"selectedAuthType"}, {"security", "auth", "selectedType"}} {
-			if v, ok := member(data, at...).(string); ok {
+			if v, ok := agent.ValueAt(settings, at...).(string); ok {
 				chosen = v
 			}
 		}
 	}
 	return chosen, nil
-}
-
-// member returns a member of nested objects, nil if there is none.
-func member(data any, path ...string) any {
-	for _, name := range path {
-		object, _ := data.(map[string]any)
-		data = object[name]
-	}
-	return data
 }
 
 // geminiVariables returns the variables of the first file .env that Gemini CLI finds, above the working directory and in the

@@ -50,7 +50,7 @@ func opencode(c *agent.Client, s Start) (Plan, error) {
 	if id, _, ok := strings.Cut(model, "/"); ok && plan.Upstreams[id] == nil {
 		return Plan{}, refusef("%s uses the provider %s (model %s), whose address is not known or is none that the proxy can work on: choose another model, or start it without --proxy", c.Title, id, model)
 	}
-	plan.change = func(p Proxy) (Change, error) {
+	plan.Change = func(p Proxy) (Change, error) {
 		content, err := opencodeContent(c, s)
 		if err != nil {
 			return Change{}, err
@@ -96,15 +96,16 @@ func opencodeConfig(c *agent.Client, s Start) (addresses map[string]string, pass
 	}
 	addresses = opencodeDefaults(s)
 	learn := func(data any) {
-		if m, ok := member(data, "model").(string); ok {
+		config, _ := data.(map[string]any)
+		if m, ok := config["model"].(string); ok {
 			model = m
 		}
-		providers, _ := member(data, "provider").(map[string]any)
+		providers, _ := config["provider"].(map[string]any)
 		for id := range providers {
-			base, ok := member(providers, id, "options", "baseURL").(string)
+			base, ok := agent.ValueAt(providers, id, "options", "baseURL").(string)
 			switch {
 			case !ok:
-			case secret.In([]byte(base)) || ourHeader(providers[id]):
+			case secret.In([]byte(base)) || agent.ValueAt(providers, id, "options", "headers", secret.Header) != nil:
 				passed = append(passed, origin(base))
 			default:
 				addresses[id] = base
@@ -158,11 +159,6 @@ func opencodeFiles(global string, s Start) []string {
 		paths = append(paths, filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json"))
 	}
 	return paths
-}
-
-// ourHeader reports whether a provider's address is that of a proxy of ours, which would do the same work twice.
-func ourHeader(provider any) bool {
-	return member(provider, "options", "headers", secret.Header) != nil
 }
 
 // opencodeProject returns the configurations of the project, the outermost first.

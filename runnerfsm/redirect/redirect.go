@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/system"
@@ -39,7 +38,8 @@ type Plan struct {
 	// Passed are the addresses of this user's own proxies in the client's configuration, which this run passes by.
 	Passed []string
 
-	change func(Proxy) (Change, error)
+	// Change returns what a run starts the client with.
+	Change func(Proxy) (Change, error)
 }
 
 // origin returns an address without its path, in which the secret may be.
@@ -64,15 +64,6 @@ type Refusal struct{ Why string }
 func (r Refusal) Error() string { return r.Why }
 
 func refusef(format string, args ...any) error { return Refusal{fmt.Sprintf(format, args...)} }
-
-// Change returns what a run starts the client with. The client reaches the proxy directly.
-func (p Plan) Change(at Proxy) (Change, error) {
-	c, err := p.change(at)
-	return c, err
-}
-
-// PastProxies returns the variables by which a client reaches a proxy on this machine directly.
-func PastProxies(env []string) []string { return inject.PastProxies(env) }
 
 // url returns the address for a client that cannot send a header. path is what a client expects before its own paths.
 func (p Proxy) url(route, path string) string {
@@ -117,5 +108,5 @@ func upstream(c *agent.Client, configured, where string) (*url.URL, error) {
 
 // toOne is the plan for a single address.
 func toOne(u *url.URL, change func(Proxy) (Change, error)) Plan {
-	return Plan{Upstreams: map[string]*url.URL{"": u}, change: change}
+	return Plan{Upstreams: map[string]*url.URL{"": u}, Change: change}
 }

@@ -65,13 +65,15 @@ func (j *JSON) Get(path ...string) any {
 	if v == nil {
 		return nil
 	}
+	value, _ := decode(v)
+	return value
+}
+
+func decode(v *hujson.Value) (value any, ok bool) {
 	copied := v.Clone()
 	copied.Standardize()
-	var out any
-	if json.Unmarshal(copied.Pack(), &out) != nil {
-		return nil
-	}
-	return out
+	ok = json.Unmarshal(copied.Pack(), &value) == nil
+	return value, ok
 }
 
 // SetText replaces the value at a path by one written as JSON.
@@ -125,11 +127,12 @@ func member(object *hujson.Object, name string) int {
 // Set adds a member to the object at a path, and creates missing objects along the path. It is an error if a value on
 // the path is not an object.
 func (j *JSON) Set(value any, path ...string) error {
-	object, depth, err := j.object(path[:len(path)-1])
+	depth := len(path) - 1
+	object, err := j.object(path[:depth])
 	if err != nil {
 		return err
 	}
-	name := path[len(path)-1]
+	name := path[depth]
 	if member(object, name) >= 0 {
 		return fmt.Errorf("%s is there already", strings.Join(path, "."))
 	}
@@ -159,24 +162,22 @@ func (j *JSON) Append(value any, path ...string) error {
 }
 
 // object finds or creates the object at a path.
-func (j *JSON) object(path []string) (object *hujson.Object, depth int, err error) {
-	object, ok := j.root.Value.(*hujson.Object)
-	if !ok {
-		return nil, 0, fmt.Errorf("want a JSON object")
-	}
+func (j *JSON) object(path []string) (*hujson.Object, error) {
+	object := j.root.Value.(*hujson.Object) // see ParseJSON
 	for i, name := range path {
 		at := member(object, name)
 		if at < 0 {
 			if err := j.addMember(object, name, map[string]any{}, i); err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 			at = member(object, name)
 		}
+		var ok bool
 		if object, ok = object.Members[at].Value.Value.(*hujson.Object); !ok {
-			return nil, 0, fmt.Errorf("%s is not an object", strings.Join(path[:i+1], "."))
+			return nil, fmt.Errorf("%s is not an object", strings.Join(path[:i+1], "."))
 		}
 	}
-	return object, len(path), nil
+	return object, nil
 }
 
 func (j *JSON) addMember(object *hujson.Object, name string, value any, depth int) error {
@@ -262,10 +263,7 @@ func (j *JSON) RemoveElements(matches func(any) bool, path ...string) int {
 	}
 	removed := 0
 	for i := len(array.Elements) - 1; i >= 0; i-- {
-		copied := array.Elements[i].Clone()
-		copied.Standardize()
-		var element any
-		if json.Unmarshal(copied.Pack(), &element) != nil || !matches(element) {
+		if element, ok := decode(&array.Elements[i]); !ok || !matches(element) {
 			continue
 		}
 		if i == len(array.Elements)-1 && i > 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -55,10 +56,8 @@ func (f File) SwitchOn(text []byte, s agent.Switch) ([]byte, error) {
 	if there != nil && !isList {
 		return nil, &Occupied{s.Path, there}
 	}
-	for _, element := range list {
-		if reflect.DeepEqual(element, s.Value) {
-			return text, nil
-		}
+	if slices.ContainsFunc(list, func(element any) bool { return reflect.DeepEqual(element, s.Value) }) {
+		return text, nil
 	}
 	err = j.Append(s.Value, s.Path...)
 	return j.Bytes(), err

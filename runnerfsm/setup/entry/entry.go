@@ -59,11 +59,6 @@ func (e Entry) Starts() bool {
 	return strings.TrimSuffix(name, ".exe") == "mcp-pruner" || launcher && e.Ours()
 }
 
-// Same reports whether the entry starts the server exactly as given.
-func (e Entry) Same(s inject.Server) bool {
-	return e.URL == "" && e.Command == s.Command && slices.Equal(e.Args, s.Args) && maps.Equal(e.Env, s.Env)
-}
-
 // String returns the location of the entry.
 func (e Entry) String() string {
 	if e.Scope == "" {

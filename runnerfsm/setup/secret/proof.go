@@ -38,11 +38,7 @@ func NewNonce() string {
 
 // LoadProof returns the user's key. It makes one if there is none yet.
 func LoadProof(lookup func(string) (string, bool)) (Proof, error) {
-	path, err := file(lookup, proofName)
-	if err != nil {
-		return "", err
-	}
-	s, err := load(path)
+	s, err := load(lookup, proofName)
 	return Proof(s), err
 }
 

@@ -80,16 +80,13 @@ func New() Secret {
 }
 
 // Load returns the user's secret. It makes one if there is none yet.
-func Load(lookup func(string) (string, bool)) (Secret, error) {
-	path, err := File(lookup)
+func Load(lookup func(string) (string, bool)) (Secret, error) { return load(lookup, secretName) }
+
+func load(lookup func(string) (string, bool), name string) (Secret, error) {
+	path, err := file(lookup, name)
 	if err != nil {
 		return "", err
 	}
-	return load(path)
-}
-
-// load returns the secret in a file, and makes one if there is none.
-func load(path string) (Secret, error) {
 	found, err := read(path)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return found, err

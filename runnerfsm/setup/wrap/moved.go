@@ -77,11 +77,8 @@ func edited(own, client map[string]any) bool {
 	if !slices.Equal(commandOf(own), command) {
 		return true
 	}
-	env := textsOf(client["env"])
-	if env == nil {
-		env = textsOf(client["environment"])
-	}
-	for name, value := range textsOf(own["env"]) {
+	env := envOf(client)
+	for name, value := range envOf(own) {
 		if value != env[name] && value != "${"+name+":-}" { // Codex hands that one on
 			return true
 		}

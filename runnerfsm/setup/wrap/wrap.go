@@ -81,10 +81,8 @@ func (l List) Servers() (servers []Server, stay map[string]string, err error) {
 	stay = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[name]
-		s := Server{Name: name, Command: commandOf(e), Env: textsOf(e["env"]), Cwd: textIn(e["cwd"])}
-		if s.Env == nil {
-			s.Env = textsOf(e["environment"])
-		}
+		s := Server{Name: name, Command: commandOf(e), Env: envOf(e)}
+		s.Cwd, _ = e["cwd"].(string)
 		switch why := named(s.Command); {
 		case len(s.Command) == 0:
 			stay[name] = "it is reached by its address; its headers and its sign-in are the client's"
@@ -240,19 +238,15 @@ func commandOf(e map[string]any) []string {
 	return command
 }
 
-func textIn(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
-func textsOf(v any) map[string]string {
-	all, _ := v.(map[string]any)
-	var texts map[string]string
-	for name, value := range all {
-		if texts == nil {
-			texts = map[string]string{}
-		}
-		texts[name] = fmt.Sprint(value)
+// envOf returns an entry's variables, which opencode calls its environment.
+func envOf(e map[string]any) map[string]string {
+	all, _ := e["env"].(map[string]any)
+	if len(all) == 0 {
+		all, _ = e["environment"].(map[string]any)
 	}
-	return texts
+	env := map[string]string{}
+	for name, value := range all {
+		env[name] = fmt.Sprint(value)
+	}
+	return env
 }

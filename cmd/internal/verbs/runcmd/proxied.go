@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/proxy"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/redirect"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
@@ -83,7 +84,7 @@ func (r *request) proxyFor(ctx context.Context, p command.Process, o *runnerfsm.
 		return nil, err
 	}
 	o.ProviderOptions = change.Args
-	o.Settings.Env = slices.Concat(start.Env, change.Env, redirect.PastProxies(start.Env))
+	o.Settings.Env = slices.Concat(start.Env, change.Env, inject.PastProxies(start.Env))
 	return end, nil
 }
 
@@ -142,7 +143,7 @@ func (r *request) showProxied(w io.Writer, o runnerfsm.Options) error {
 		to.User, to.RawQuery = nil, ""
 		fmt.Fprintf(w, "upstream   %s\n", strings.TrimSpace(route+" "+to.String()))
 	}
-	for _, v := range append(change.Env, redirect.PastProxies(start.Env)...) {
+	for _, v := range append(change.Env, inject.PastProxies(start.Env)...) {
 		fmt.Fprintf(w, "variable   %s\n", v)
 	}
 	for _, path := range slices.Sorted(maps.Keys(change.Files)) {
