@@ -35,7 +35,7 @@ func (h Home) Model(ctx context.Context, c *agent.Client, env []string) (*agent.
 	}
 	m, err := c.UsedModel(list.Bytes(), func(name string) map[string]any {
 		file, _ := h.File(c, agent.File{Name: name, As: agent.TOML})
-		return file.object()
+		return file.Object()
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the models of %s: %w", c.Name, err)
@@ -49,17 +49,17 @@ func (h Home) Trusts(c *agent.Client, event string, ours func(entry any) bool) b
 	if err != nil || c.Hooks.Trusted == nil {
 		return err == nil
 	}
-	list, _ := agent.ValueAt(files.Hooks.object(), "hooks", event).([]any)
+	list, _ := agent.ValueAt(files.Hooks.Object(), "hooks", event).([]any)
 	for i, v := range list {
-		if entry, ok := v.(map[string]any); ok && ours(v) && c.Hooks.Trusted(files.Servers.object(), files.Hooks.Path, event, i, entry) {
+		if entry, ok := v.(map[string]any); ok && ours(v) && c.Hooks.Trusted(files.Servers.Object(), files.Hooks.Path, event, i, entry) {
 			return true
 		}
 	}
 	return false
 }
 
-// object returns what a client finds in its file, nothing if it cannot read it.
-func (f File) object() map[string]any {
+// Object returns what a client finds in its file, nothing if it cannot read it.
+func (f File) Object() map[string]any {
 	text, err := f.Read()
 	if err != nil {
 		return nil

@@ -220,3 +220,25 @@ func decodeTOML(text []byte) (any, error) {
 	}
 	return nil, u
 }
+
+// Filled returns data without empty objects and lists, which come and go with an entry; nil if nothing is left.
+func Filled(data any) any {
+	switch data := data.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, value := range data {
+			if value = Filled(value); value != nil {
+				out[name] = value
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+		return nil
+	case []any:
+		if len(data) == 0 {
+			return nil
+		}
+	}
+	return data
+}

@@ -63,17 +63,17 @@ type Parts struct {
 
 // Make opens the parts of a form. A proxy and a hook can be used after an error: they have the parts that could be opened. Of the other
 // forms none is open then.
-func Make(ctx context.Context, form Form, o Options) (Parts, error) {
-	open := openServer
+func Make(ctx context.Context, form Form, o Options) (parts Parts, err error) {
 	switch form {
 	case Proxy:
 		return openProxy(o)
 	case Hook:
 		return openHook(o)
 	case GC:
-		open = func(ctx context.Context, _ Form, o Options) (Parts, error) { return openGC(ctx, o) }
+		parts, err = openGC(ctx, o)
+	default:
+		parts, err = openServer(ctx, form, o)
 	}
-	parts, err := open(ctx, form, o)
 	if err != nil {
 		parts.Close()
 		return Parts{}, err

@@ -65,10 +65,7 @@ func Locate(given, setting, beside string, lookup settings.Lookup) (Place, error
 		if file := strings.TrimPrefix(all, settings.FileStore); all != "" && given == "" && own == "" {
 			return Place{File: file + beside}, nil
 		}
-		if given != "" {
-			own = given
-		}
-		return Place{File: strings.TrimPrefix(own, settings.FileStore)}, nil
+		return Place{File: strings.TrimPrefix(cmp.Or(given, own), settings.FileStore)}, nil
 	}
 	switch {
 	case given != "":

@@ -77,10 +77,7 @@ const ownEnd = "ends itself"
 // EndsItself marks a verb that ends by its own rules after its context is done: a server first answers the calls it
 // has. Every other verb is ended by Execute.
 func EndsItself(c *cobra.Command) *cobra.Command {
-	if c.Annotations == nil {
-		c.Annotations = make(map[string]string)
-	}
-	c.Annotations[ownEnd] = "true"
+	c.Annotations = map[string]string{ownEnd: "true"}
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,37 +46,25 @@ func AddNote(dir string, n Note) {
 const latestBytes = 512 << 10
 
 // LatestNotes returns the notes at the end of the file, quickly.
-func LatestNotes(dir string) []Note { return endOfNotes(dir, anyLine) }
+func LatestNotes(dir string) []Note { return endOfNotes(dir, latestBytes, anyLine) }
 
 func anyLine([]byte) bool { return true }
 
-// endOfNotes returns those whose lines may be wanted.
-func endOfNotes(dir string, wanted func(line []byte) bool) []Note {
+// ReadNotes returns the notes in a state directory.
+func ReadNotes(dir string) []Note { return endOfNotes(dir, math.MaxInt64, anyLine) }
+
+// endOfNotes returns the notes in the last bytes of the file whose lines are whole and may be wanted.
+func endOfNotes(dir string, most int64, wanted func(line []byte) bool) (all []Note) {
 	f, err := os.Open(notesFile(dir))
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > latestBytes {
-		if _, err := f.Seek(-latestBytes, io.SeekEnd); err != nil { // into a line, which is skipped
+	if info, err := f.Stat(); err == nil && info.Size() > most {
+		if _, err := f.Seek(-most, io.SeekEnd); err != nil { // into a line, which is skipped
 			return nil
 		}
 	}
-	return notesIn(f, wanted)
-}
-
-// ReadNotes returns the notes in a state directory and skips lines that were cut short.
-func ReadNotes(dir string) []Note {
-	f, err := os.Open(notesFile(dir))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	return notesIn(f, anyLine)
-}
-
-// notesIn skips lines that are not whole or not wanted.
-func notesIn(f io.Reader, wanted func(line []byte) bool) (all []Note) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {

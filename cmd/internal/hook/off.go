@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
@@ -60,10 +61,8 @@ func wantsWhole(args map[string]any) bool {
 		if name != "description" { // only a comment of it
 			_, text, _ = strings.Cut(text, "#")
 		}
-		for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
-			if word == Unpruned {
-				return true
-			}
+		if slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }), Unpruned) {
+			return true
 		}
 	}
 	return false

@@ -79,9 +79,6 @@ func ProxiedIn(ctx context.Context, past assemble.History) (list []Proxied, err 
 	return list, err
 }
 
-// errNoGain says that nothing was cut or cleared.
-var errNoGain = errors.New("nothing has been cut or cleared yet: clearing begins after some dozens of commands; \"mcp-pruner doctor\" says what is set up in which client, \"mcp-pruner init\" sets it up")
-
 // GainOf adds up what was noted, from the transcripts that the notes name, and what the proxy did.
 func GainOf(ctx context.Context, noted []Note, proxied []Proxied) (*Gain, error) {
 	g := &Gain{Tools: map[string]GainPart{}, Days: map[string]GainPart{}}
@@ -95,7 +92,7 @@ func GainOf(ctx context.Context, noted []Note, proxied []Proxied) (*Gain, error)
 		bySession[p.Usage.Session] = p
 	}
 	if len(byTranscript)+len(bySession) == 0 {
-		return nil, errNoGain
+		return nil, errors.New("nothing has been cut or cleared yet: clearing begins after some dozens of commands; \"mcp-pruner doctor\" says what is set up in which client, \"mcp-pruner init\" sets it up")
 	}
 	for _, path := range slices.Sorted(maps.Keys(byTranscript)) {
 		session, err := sessions.OpenCarried(ctx, path)

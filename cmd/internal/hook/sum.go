@@ -22,7 +22,7 @@ func NotesOf(dir, session string) (list []Note) {
 		return bytes.Contains(line, name) || bytes.Contains(line, []byte(`"back":true`))
 	}
 	ids := map[string]bool{}
-	for _, n := range endOfNotes(dir, wanted) {
+	for _, n := range endOfNotes(dir, latestBytes, wanted) {
 		switch {
 		case n.Back && ids[n.ID]:
 			list = append(list, n)

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -96,7 +95,7 @@ func readable(path string) []byte {
 		return nil
 	}
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || err != nil {
+	if err != nil {
 		return nil
 	}
 	return text

@@ -101,11 +101,8 @@ func starts(c *agent.Client, files setup.Files) (found []string) {
 		return found
 	}
 	value, _ := file.Syntax.Decode(text) // a file that the client cannot read has no rules
-	for _, name := range c.Rule.Path {
-		object, _ := value.(map[string]any)
-		value = object[name]
-	}
-	for _, rule := range allowing(value) {
+	object, _ := value.(map[string]any)
+	for _, rule := range allowing(agent.ValueAt(object, c.Rule.Path...)) {
 		if m := c.Rule.Pattern.FindStringSubmatch(rule); m != nil {
 			found = append(found, m[1])
 		}

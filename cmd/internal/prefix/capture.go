@@ -2,7 +2,6 @@ package prefix
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -50,7 +49,6 @@ type captured struct {
 	Request  Request
 	Prompt   string // the prompt that this program gave
 	Complete bool   // it is the request for a model's turn
-	Took     time.Duration
 	Version  string // of the client, "" if its requests do not say it
 }
 
@@ -81,8 +79,7 @@ func Capture(ctx context.Context, o CaptureOptions) (captured, error) {
 	if err != nil {
 		return captured{}, fmt.Errorf("%s cannot be started: %w", o.Client.Title, err)
 	}
-	took, waited := o.await(ctx, kept, s)
-	if err := errors.Join(waited, history.clean()); err != nil {
+	if err := errors.Join(o.await(ctx, kept, s), history.clean()); err != nil {
 		return captured{}, err
 	}
 	request, version, right := s.kept()
@@ -92,7 +89,7 @@ func Capture(ctx context.Context, o CaptureOptions) (captured, error) {
 	for from, to := range replaced {
 		request.Body = bytes.ReplaceAll(request.Body, encoded(from), encoded(to))
 	}
-	return captured{request, prompt, right, took, version}, nil
+	return captured{request, prompt, right, version}, nil
 }
 
 // privateFolder creates a folder below that of this program's state, which only the user can read.
@@ -108,8 +105,8 @@ func privateFolder(env []string) (string, error) {
 }
 
 // await waits for the request, and then for the end of the client and of all that it started.
-func (o CaptureOptions) await(ctx context.Context, kept *keeper.Kept, s *standIn) (took time.Duration, err error) {
-	started, gone := time.Now(), make(chan struct{})
+func (o CaptureOptions) await(ctx context.Context, kept *keeper.Kept, s *standIn) error {
+	gone := make(chan struct{})
 	go func() { kept.Wait(); close(gone) }() // returns after the signals below at the latest
 	if o.over == nil {
 		limit := time.NewTimer(captureLimit)
@@ -118,7 +115,6 @@ func (o CaptureOptions) await(ctx context.Context, kept *keeper.Kept, s *standIn
 	}
 	select {
 	case <-s.recorded:
-		took = time.Since(started)
 		end := time.NewTimer(ends)
 		defer end.Stop()
 		select {
@@ -136,7 +132,7 @@ func (o CaptureOptions) await(ctx context.Context, kept *keeper.Kept, s *standIn
 		kept.Signal(endSignal())
 		<-gone
 	}
-	return cmp.Or(took, time.Since(started)), ctx.Err()
+	return ctx.Err()
 }
 
 // endSignal is the signal that ends a client. In a background job of a shell SIGINT is ignored, by the keeper and the client, too.
@@ -242,13 +238,7 @@ func settingsOf(c *agent.Client) func(path string) map[string]any {
 		if filepath.Ext(path) == ".toml" {
 			syntax.Format = agent.TOML
 		}
-		text, err := setup.File{Path: path, Syntax: syntax}.Read()
-		if err != nil {
-			return nil
-		}
-		data, _ := syntax.Decode(text)
-		object, _ := data.(map[string]any)
-		return object
+		return setup.File{Path: path, Syntax: syntax}.Object()
 	}
 }
 

@@ -24,7 +24,6 @@ type Project struct {
 	Lookup func(string) (string, bool)
 }
 
-// Settings decodes a file of the client's; what cannot be read has no settings.
 func (p Project) settings(path string) map[string]any { return settingsOf(p.Client)(path) }
 
 // files returns the paths of the settings of the user, the project and an administrator.

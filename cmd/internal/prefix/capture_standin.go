@@ -49,7 +49,6 @@ func listenStandIn(turn []string) (*standIn, error) {
 
 func (s *standIn) close() { _ = s.server.Close() }
 
-// ServeHTTP implements http.Handler.
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	api := wire.APIOf(r.URL.Path)
 	if r.Method != http.MethodPost || api == nil {

@@ -201,32 +201,10 @@ func (t ChangeTarget) sameBut(before, after []byte, done []SwitchedOff) error {
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(prunedValue(was), prunedValue(is)) {
+	if !reflect.DeepEqual(setup.Filled(was), setup.Filled(is)) {
 		return errors.New("the change would alter more than the switches")
 	}
 	return nil
-}
-
-// prunedValue returns data without empty lists and objects, which come and go with a switch.
-func prunedValue(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, inner := range v {
-			if inner = prunedValue(inner); inner != nil {
-				out[name] = inner
-			}
-		}
-		if len(out) > 0 {
-			return out
-		}
-		return nil
-	case []any:
-		if len(v) == 0 {
-			return nil
-		}
-	}
-	return v
 }
 
 // Untouched reports whether nobody has changed the file since things were switched off in it.

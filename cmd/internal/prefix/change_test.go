@@ -106,7 +106,7 @@ func TestUndoIsExact(t *testing.T) {
 			require.NoError(t, err)
 			now, err := tg.Syntax.Decode(left)
 			require.NoError(t, err, string(left))
-			require.Equal(t, prunedValue(was), prunedValue(now))
+			require.Equal(t, setup.Filled(was), setup.Filled(now))
 			require.NotContains(t, string(left), "mcp-pruner")
 		})
 	}

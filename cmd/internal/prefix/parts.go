@@ -49,7 +49,7 @@ func PartsOf(c *agent.Client, r Request, servers []string, prompt string) (Prefi
 		p.add(Part{Part: sessions.Part{Kind: sessions.ToolPart, Name: t.Name, Server: serverOf(c, t, servers), Tokens: tokens.EstimateAll(t.defined())}})
 	}
 	for _, text := range content.texts {
-		text = withoutPrompt(text, prompt)
+		text = strings.ReplaceAll(text, prompt, "")
 		whole.WriteString(text)
 		p.split(c, servers, sessions.OtherPart, messages, text)
 	}
@@ -68,13 +68,6 @@ var kindOrder = []sessions.PartKind{sessions.SystemPart, sessions.ToolPart, sess
 
 // messages is the name of what the client writes into its first messages beside the listings.
 const messages = "messages"
-
-func withoutPrompt(text, prompt string) string {
-	if prompt == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, prompt, "")
-}
 
 // add adds a part. Two of the same kind and name become one.
 func (p *Prefix) add(part Part) {

@@ -2,6 +2,7 @@ package prefix
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -190,13 +191,17 @@ func decodeChat(body []byte) (c requestContent, err error) {
 		c.tools = append(c.tools, requestTool{t.Function.Name, t.Function.Description, t.Function.Parameters, ""})
 	}
 	for _, m := range r.Messages {
-		to := &c.texts
-		if m.Role == "system" || m.Role == "developer" {
-			to = &c.system
-		}
-		c.blocks(m.Content, to)
+		c.message(m)
 	}
 	return c, nil
+}
+
+func (c *requestContent) message(m requestMessage) {
+	to := &c.texts
+	if m.Role == "system" || m.Role == "developer" {
+		to = &c.system
+	}
+	c.blocks(m.Content, to)
 }
 
 func decodeResponses(body []byte) (c requestContent, err error) {
@@ -236,11 +241,7 @@ func decodeResponses(body []byte) (c requestContent, err error) {
 			c.rest = append(c.rest, string(raw))
 			continue
 		}
-		to := &c.texts
-		if m.Role == "developer" || m.Role == "system" {
-			to = &c.system
-		}
-		c.blocks(m.Content, to)
+		c.message(m.requestMessage)
 	}
 	return c, nil
 }
@@ -255,15 +256,11 @@ type responsesTool struct {
 
 func (c *requestContent) responsesTool(t responsesTool) {
 	if t.Type != "namespace" {
-		name := t.Name
-		if name == "" {
-			name = t.Type
-		}
 		schema := t.Parameters
 		if schema == nil {
 			schema = t.Format
 		}
-		c.tools = append(c.tools, requestTool{name, t.Description, schema, ""})
+		c.tools = append(c.tools, requestTool{cmp.Or(t.Name, t.Type), t.Description, schema, ""})
 		return
 	}
 	for i, inner := range t.Tools {

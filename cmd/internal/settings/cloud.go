@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -118,10 +119,7 @@ func (v *variables) note(format string, args ...any) {
 }
 
 func (v *variables) text(name, fallback string) string {
-	if value := v.value(name); value != "" {
-		return value
-	}
-	return fallback
+	return cmp.Or(v.value(name), fallback)
 }
 
 // lenient returns a number from the environment, else the file's, else the fallback, and notes invalid ones.

@@ -102,10 +102,7 @@ func oidcRows() []Row {
 				return s.OIDC.Issuer == "" || len(s.OIDC.Audience) > 0
 			}},
 		{Name: "MCP_PRUNER_OIDC_SCOPES", For: doors, Allowed: "names separated by commas", Meaning: "The scopes that a token needs, all of them.",
-			Take: func(s *Settings, v string) bool {
-				s.OIDC.Scopes = list(v)
-				return true
-			}},
+			Take: items(func(s *Settings) *[]string { return &s.OIDC.Scopes })},
 		{Name: "MCP_PRUNER_OIDC_SUBJECT", For: doors, Default: "sub", Allowed: "the name of a claim",
 			Meaning: "The claim that is the subject. It must be one that users cannot change, such as `sub` or a verified `email`.",
 			Take: func(s *Settings, v string) bool {

@@ -67,19 +67,13 @@ func toolRows() []Row {
 			Take:    boolean(func(s *Settings) *bool { return &s.RepeatRaw })},
 		{Name: "MCP_PRUNER_PASS_ENV", For: both, Allowed: "names separated by commas",
 			Meaning: "Variables that `bash` passes on although they are withheld by default: the server's settings (`PRUNER_*`, `MCP_PRUNER_*`, `JEEVES_*`, `DEEPINFRA_*`, `OTEL_EXPORTER_OTLP_HEADERS`), what opens its database (`PGPASSWORD`, `PGPASSFILE` and others, if `MCP_PRUNER_STORE` names one) and the client's secrets (" + clientSecrets() + ").",
-			Take: func(s *Settings, v string) bool {
-				s.PassEnv = list(v)
-				return true
-			}},
+			Take:    items(func(s *Settings) *[]string { return &s.PassEnv })},
 		{Name: "MCP_PRUNER_ALWAYS_LOAD", For: both, Default: "true", Allowed: "true or false",
 			Meaning: "Asks Claude to show the tools to its model up front instead of by name only.",
 			Take:    boolean(func(s *Settings) *bool { return &s.AlwaysLoad })},
 		{Name: OtherTools, For: both, Allowed: "names separated by commas",
 			Meaning: "Servers and tools other than read, bash and grep whose results `hook`, `proxy` and `replay` prune too, e.g. `github,mcp__docs__page`; `all` is every one. Unset leaves those results whole.",
-			Take: func(s *Settings, v string) bool {
-				s.OtherTools = list(v)
-				return true
-			}},
+			Take:    items(func(s *Settings) *[]string { return &s.OtherTools })},
 		{Name: "MCP_PRUNER_MAX_CALLS", For: Stdio, Default: "64", Allowed: "an integer from 16 to 4096",
 			Meaning: "Tool calls that run at once; further ones wait.",
 			Take:    integer(16, 4096, func(s *Settings) *int { return &s.MaxCalls })},
@@ -104,12 +98,7 @@ func recoveryRows() []Row {
 			Take:    text(func(s *Settings) *string { return &s.GCStore })},
 		{Name: "MCP_PRUNER_GC_KEEP_DAYS", For: both, Default: "90", Allowed: "an integer from 0 to 36500",
 			Meaning: "Days after which a session that is not used leaves the ledger, with its originals; 0 keeps all. Pinned segments stay.",
-			Take: func(s *Settings, v string) bool {
-				var days int64
-				ok := integer(0, 36_500, func(*Settings) *int64 { return &days })(s, v)
-				s.GCKeep = time.Duration(days) * 24 * time.Hour
-				return ok
-			}},
+			Take:    duration(24*time.Hour, 0, 36_500, func(s *Settings) *time.Duration { return &s.GCKeep })},
 		{Name: "MCP_PRUNER_GC_MAX_BYTES", For: both, Default: "1073741824", Allowed: "an integer from 0 to 1099511627776",
 			Meaning: "Bytes of the ledger above which the sessions not used for longest leave it, except those of the last 24 hours; 0 sets no limit.",
 			Take:    integer(0, 1<<40, func(s *Settings) *int64 { return &s.GCMaxBytes })},

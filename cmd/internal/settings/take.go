@@ -65,6 +65,13 @@ func duration(unit time.Duration, least, most int64, field func(*Settings) *time
 	}
 }
 
+func items(field func(*Settings) *[]string) take {
+	return func(s *Settings, v string) bool {
+		*field(s) = list(v)
+		return true
+	}
+}
+
 // names takes a non-empty list of allowed items.
 func names(field func(*Settings) *[]string, allowed ...string) take {
 	return func(s *Settings, v string) bool {

@@ -29,17 +29,10 @@ func pruning(d *states.Delivery) (sum time.Duration) {
 
 // method returns the requested method, or "" if the message was not a request.
 func method(d *states.Delivery) string {
-	if first(d) == fsm.ParseFailed {
+	if steps := d.Machine.Steps(); len(steps) > 0 && steps[0].Trigger == fsm.ParseFailed {
 		return ""
 	}
 	return "tools/call"
-}
-
-func first(d *states.Delivery) fsm.Trigger {
-	if steps := d.Machine.Steps(); len(steps) > 0 {
-		return steps[0].Trigger
-	}
-	return ""
 }
 
 // tool returns the name of the called tool, or "" if the arguments were refused, because the name of an unknown tool

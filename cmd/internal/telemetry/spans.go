@@ -45,11 +45,9 @@ func endpointOf(get settings.Lookup) (string, error) {
 
 // headersOf returns the headers that the collector requires.
 func headersOf(get settings.Lookup) (http.Header, error) {
-	if headers, _ := get("OTEL_EXPORTER_OTLP_TRACES_HEADERS"); headers != "" {
-		return parseHeaders(headers)
-	}
+	traces, _ := get("OTEL_EXPORTER_OTLP_TRACES_HEADERS")
 	headers, _ := get("OTEL_EXPORTER_OTLP_HEADERS")
-	return parseHeaders(headers)
+	return parseHeaders(cmp.Or(traces, headers))
 }
 
 // spans is an observer that creates a span for every call.

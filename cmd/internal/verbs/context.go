@@ -102,7 +102,7 @@ func (o contextOptions) run(ctx context.Context) error {
 		}
 	}
 	if o.json {
-		return report.writeJSON(o.Stdout)
+		return writeJSON(o.Stdout, report, false)
 	}
 	return report.writeText(o.Stdout)
 }

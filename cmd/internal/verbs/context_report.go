@@ -2,8 +2,6 @@ package verbs
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/prefix"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
@@ -45,17 +43,10 @@ func (r *contextReport) keep(lookup func(string) (string, bool)) error {
 		return nil // nobody would look for it there
 	}
 	var text bytes.Buffer
-	if err := r.writeJSON(&text); err != nil {
+	if err := writeJSON(&text, r, false); err != nil {
 		return err
 	}
 	return files.Atomic{Path: files.PrefixReport(dir, r.Client)}.Write(text.Bytes())
-}
-
-func (r *contextReport) writeJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
 }
 
 // contextAfter is the prefix after a change.

@@ -27,7 +27,7 @@ func TestTheVendorsCount(t *testing.T) {
 		require.NoError(t, err)
 		var b, j bytes.Buffer
 		require.NoError(t, r.writeText(&b))
-		require.NoError(t, r.writeJSON(&j))
+		require.NoError(t, writeJSON(&j, r, false))
 		return b.String(), j.String()
 	}
 	text, asJSON := shown()

@@ -47,7 +47,9 @@ func clientEntries(ctx context.Context, p command.Process) (found []finding) {
 	for _, h := range all {
 		found = append(found, hooked(ctx, p.Env, h, all))
 	}
-	found = append(found, proxies(ctx, p)...)
+	for _, c := range initcmd.AllProxied(p) {
+		found = append(found, proxyOf(ctx, p, c))
+	}
 	if len(found) == 0 {
 		return []finding{{"clients", fmt.Sprintf(`%s, or hooks: "mcp-pruner init claude" adds hooks, with --mcp the server`, noClient), noClient}}
 	}

@@ -11,14 +11,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
-// proxies reports, for each client whose API calls go to the proxy, whether the proxy answers a request.
-func proxies(ctx context.Context, p command.Process) (found []finding) {
-	for _, client := range initcmd.AllProxied(p) {
-		found = append(found, proxyOf(ctx, p, client))
-	}
-	return found
-}
-
+// proxyOf reports whether the proxy to which a client's API calls go answers a request.
 func proxyOf(ctx context.Context, p command.Process, c initcmd.Proxied) finding {
 	key, err := secret.LoadProof(p.Lookup)
 	if err != nil {

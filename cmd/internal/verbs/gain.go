@@ -3,7 +3,6 @@ package verbs
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -49,9 +48,7 @@ gateway saved is in the trace: trace stats --subject NAME.`,
 				return err
 			}
 			if asJSON {
-				enc := json.NewEncoder(p.Stdout)
-				enc.SetIndent("", "  ")
-				return enc.Encode(g)
+				return writeJSON(p.Stdout, g, true)
 			}
 			return showGain(g, p.Stdout)
 		},

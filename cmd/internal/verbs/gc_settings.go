@@ -2,7 +2,6 @@ package verbs
 
 import (
 	_ "embed"
-	"encoding/json"
 	"io"
 	"os"
 
@@ -40,9 +39,7 @@ For opencode prints a plugin that does what the proxy does, without the proxy.`,
 			if what == opencode {
 				return printPlugin(v.p.Stdout)
 			}
-			enc := json.NewEncoder(v.p.Stdout)
-			enc.SetIndent("", "  ")
-			return enc.Encode(contextManagement(contextgc.DefaultPolicy()))
+			return writeJSON(v.p.Stdout, contextManagement(contextgc.DefaultPolicy()), true)
 		},
 	}
 	c.Flags().Var(command.Choice(&what, claudeAPI, opencode), "for", "the API or the client")

@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/mcp/httpserver"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/settings"
 	"github.com/mcp-pruner/mcp-pruner/fsm"
-	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
 func httpCommand(p command.Process) *cobra.Command {
@@ -112,18 +111,6 @@ func handlerOf(p command.Process, s settings.Settings, parts assemble.Parts, emi
 		c.Pruner = httpserver.NewPruner(parts.Server, parts.Lines)
 	}
 	return httpserver.NewHandler(c)
-}
-
-// sessionKey returns a function for the key that authenticates the ids of sessions. The key is the user's, and the same after a restart.
-// The function returns nil if it cannot be kept on this machine.
-func sessionKey(lookup func(string) (string, bool)) func() []byte {
-	return func() []byte {
-		key, err := secret.LoadProof(lookup)
-		if err != nil {
-			return nil
-		}
-		return []byte(key.Sign("names sessions", "", ""))
-	}
 }
 
 func (o overHTTP) load(flags map[string]string, env settings.Lookup) (settings.Settings, error) {

@@ -34,17 +34,14 @@ func showPruned(s pruneSettings, text string, res lineprune.Result, stdout, stde
 func gapLine(b lineprune.Block) string { return lineprune.Gap(b, 1) }
 
 func pruneSummary(res lineprune.Result) string {
+	kept, note := fmt.Sprintf("%d of %d", len(res.Kept), res.Total), ""
 	if res.Whole() {
-		return fmt.Sprintf("[%s: all %d lines kept%s]", res.Kind, res.Total, becauseOf(res.Note))
+		kept = fmt.Sprintf("all %d", res.Total)
 	}
-	return fmt.Sprintf("[%s: %d of %d lines kept%s]", res.Kind, len(res.Kept), res.Total, becauseOf(res.Note))
-}
-
-func becauseOf(note string) string {
-	if note == "" {
-		return ""
+	if res.Note != "" {
+		note = "; " + res.Note
 	}
-	return "; " + note
+	return fmt.Sprintf("[%s: %s lines kept%s]", res.Kind, kept, note)
 }
 
 // pruneMetadata is the form in which --json and --batch print a result.
@@ -65,13 +62,8 @@ type pruneBlock struct {
 }
 
 func pruneMetadataOf(res lineprune.Result) pruneMetadata {
-	m := pruneMetadata{Kind: res.Kind, Total: res.Total, Kept: res.Kept, Confidence: res.Confidence, Warnings: res.Warnings, Note: res.Note, Blocks: []pruneBlock{}}
-	if m.Kept == nil {
-		m.Kept = []int{}
-	}
-	if m.Warnings == nil {
-		m.Warnings = []string{}
-	}
+	m := pruneMetadata{Kind: res.Kind, Total: res.Total, Confidence: res.Confidence, Note: res.Note, // no list is null
+		Kept: append([]int{}, res.Kept...), Warnings: append([]string{}, res.Warnings...), Blocks: []pruneBlock{}}
 	for _, b := range res.Blocks {
 		m.Blocks = append(m.Blocks, pruneBlock{b.Start, b.End, b.Reason})
 	}

@@ -99,7 +99,7 @@ func (o replayOptions) run(ctx context.Context, p command.Process) error {
 	case o.Explain != "":
 		return explained.Explain(p.Stdout, o.Policies)
 	case o.json:
-		return writeReplayJSON(p.Stdout, report)
+		return writeJSON(p.Stdout, report, true)
 	case o.html == "-":
 		return nil
 	}

@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,12 +10,6 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/terminal"
 	"github.com/mcp-pruner/mcp-pruner/tools/tokens"
 )
-
-func writeReplayJSON(w io.Writer, r replay.Report) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
 
 func writeReplay(w io.Writer, r replay.Report) error {
 	var b strings.Builder

@@ -287,7 +287,7 @@ func traceExit(v audit.Verdict) int {
 
 func showTraceVerdict(p command.Process, s traceSettings, t *audit.Trace) error {
 	if s.json {
-		return writeTraceJSON(p.Stdout, t.Verdict())
+		return writeJSON(p.Stdout, t.Verdict(), false)
 	}
 	return audit.WriteVerdict(p.Stdout, t.Verdict())
 }
@@ -311,7 +311,7 @@ func showTraceStats(p command.Process, s traceSettings, t *audit.Trace) error {
 	case err != nil:
 		return err
 	case s.json:
-		return writeTraceJSON(p.Stdout, c.Stats)
+		return writeJSON(p.Stdout, c.Stats, false)
 	}
 	return audit.WriteStats(p.Stdout, c.Stats)
 }
@@ -345,11 +345,4 @@ func reportTrace(p command.Process, s traceSettings, t *audit.Trace) error {
 		return err
 	}
 	return audit.WritePageNote(p.Stdout, s.output, stats, html.Len())
-}
-
-func writeTraceJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

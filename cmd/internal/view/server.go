@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -19,7 +20,6 @@ import (
 type Server struct {
 	Sources Sources
 	Host    string // 127.0.0.1:PORT, the only one that it answers to
-	Version string
 
 	index   Index
 	handler http.Handler
@@ -58,7 +58,6 @@ func (v *Server) Token() string { return v.token }
 // enterPath is where the browser posts the token.
 const enterPath = "/enter"
 
-// ServeHTTP implements http.Handler.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", page.Policy(true)+"; frame-ancestors 'none'")
@@ -166,11 +165,14 @@ func (v *Server) json(get func(context.Context, *http.Request) (any, error)) htt
 	}
 }
 
-type gone string
+var errGone = errors.New("it is not there any more")
 
-func (g gone) Error() string { return string(g) }
-
-const errGone = gone("it is not there any more")
+func found(value any, ok bool) (any, error) {
+	if !ok {
+		return nil, errGone
+	}
+	return value, nil
+}
 
 func (v *Server) model() page.Model {
 	return page.Model{Title: "mcp-pruner view", About: "What fills the windows of the agents on this machine.", Live: true, Texts: true, Sessions: v.index.List()}
@@ -181,11 +183,7 @@ func (v *Server) window(ctx context.Context, r *http.Request) (any, error) {
 	if !ok {
 		return nil, errGone
 	}
-	w, ok := v.Sources.Window(ctx, t, r.PathValue("key"))
-	if !ok {
-		return nil, errGone
-	}
-	return w, nil
+	return found(v.Sources.Window(ctx, t, r.PathValue("key")))
 }
 
 func (v *Server) cut(ctx context.Context, r *http.Request) (any, error) {
@@ -193,19 +191,11 @@ func (v *Server) cut(ctx context.Context, r *http.Request) (any, error) {
 	if !ok {
 		return nil, errGone
 	}
-	c, ok := v.Sources.Cut(ctx, t.path, r.PathValue("key"), r.PathValue("id"))
-	if !ok {
-		return nil, errGone
-	}
-	return c, nil
+	return found(v.Sources.Cut(ctx, t.path, r.PathValue("key"), r.PathValue("id")))
 }
 
 func (v *Server) original(ctx context.Context, r *http.Request) (any, error) {
-	text, ok := v.Sources.Original(ctx, r.PathValue("id"))
-	if !ok {
-		return nil, errGone
-	}
-	return text, nil
+	return found(v.Sources.Original(ctx, r.PathValue("id")))
 }
 
 // replay replays one at a time: it takes all that a core has.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -90,12 +91,7 @@ func (a Access) trusts(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	for _, p := range a.Proxies {
-		if p.Contains(peer.Addr().Unmap()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Proxies, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap()) })
 }
 
 // maxUserBytes is the longest name of a user that is taken from a header.

@@ -87,9 +87,8 @@ func isIDToken(header string, token *oidc.IDToken) bool {
 
 // tokenClaims are the parts of a token that have several forms.
 type tokenClaims struct {
-	Scope     string  `json:"scope"`
-	Scopes    any     `json:"scp"` // a list, or a text as scope is
-	NotBefore float64 `json:"nbf"`
+	Scope  string `json:"scope"`
+	Scopes any    `json:"scp"` // a list, or a text as scope is
 }
 
 // callerOf returns the caller of a token whose signature, issuer and expiry are good.
@@ -182,7 +181,6 @@ func (o *OIDC) client() *http.Client {
 // limitedBody limits the size of answers.
 type limitedBody struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper.
 func (l limitedBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := l.RoundTripper.RoundTrip(r)
 	if err != nil {

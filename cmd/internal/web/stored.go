@@ -206,8 +206,6 @@ func (s *StoredKeys) Ready(ctx context.Context) error {
 	if !retry {
 		return why
 	}
-	if _, _, err := s.ask(ctx, HashKey(""), true); err != nil {
-		return err
-	}
-	return nil
+	_, _, err := s.ask(ctx, HashKey(""), true)
+	return err
 }

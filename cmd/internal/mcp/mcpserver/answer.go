@@ -23,7 +23,7 @@ func (s *Server) Answer(ctx context.Context, session *Session, m Message) Reply 
 	case m.stray:
 		return Reply{told: session.Answered(m)}
 	case m.fault != 0:
-		return s.refuse(ctx, session, m)
+		return Reply{body: encodeError(m.ID, m.fault, nil), call: s.run(ctx, session, m.reason)}
 	case m.ID == nil:
 		session.notified(m)
 		return Reply{told: s.Notified(session, m.Method, m.Params)}
@@ -64,12 +64,6 @@ func (s *Server) timed(m Message, r Reply, began time.Time) Reply {
 	return r
 }
 
-// refuse answers a line that is not a valid request. The line runs through a machine like any other
-// request.
-func (s *Server) refuse(ctx context.Context, session *Session, m Message) Reply {
-	return Reply{body: encodeError(m.ID, m.fault, nil), call: s.run(ctx, session, m.reason)}
-}
-
 func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	p := m.params()
 	if why := checkCall(m, p); why != nil {
@@ -83,7 +77,7 @@ func (s *Server) call(ctx context.Context, session *Session, m Message) Reply {
 	free := s.acquire(ctx, session, a)
 	caller := callerOf(session, m)
 	stop := progress(caller.notify, p.meta["progressToken"])
-	ctx = withCaller(ctx, caller)
+	ctx = context.WithValue(ctx, callerKey{}, caller)
 	call := s.config.Pipeline.Run(ctx, states.Request{
 		Params: p.value, Tools: a.offered, Session: session.states(), Client: a.client, Parent: p.parent(), Model: p.model(),
 	})

@@ -87,10 +87,6 @@ func CallerOf(ctx context.Context) *Caller {
 	return c
 }
 
-func withCaller(ctx context.Context, c *Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
-}
-
 // Session identifies the client's session. A message without a session has one of its own.
 func (c *Caller) Session() any { return c.session }
 

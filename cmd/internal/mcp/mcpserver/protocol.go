@@ -43,33 +43,22 @@ func (s *Server) answerProtocol(ctx context.Context, session *Session, m Message
 		m.Params = reduced(p)
 	case "tools/list":
 		list, err := listOf(s.tools(a.client), s.config.AlwaysLoad, p, s.implementation())
+		if err == nil {
+			body, err = encodeResult(m.ID, list)
+		}
 		if err != nil {
 			return encodeError(m.ID, codeInternalError, nil)
 		}
-		return encodeList(m.ID, list)
+		return body
 	}
 	return s.dispatch(ctx, session, m)
-}
-
-// encodeList encodes a list, which always marshals because its schemas are JSON already.
-func encodeList(id json.RawMessage, list toolList) []byte {
-	body, err := encodeResult(id, list)
-	if err != nil {
-		return encodeError(id, codeInternalError, nil)
-	}
-	return body
 }
 
 // reduced returns the part of the params of initialize that mcp-go needs. It leaves out the rest, so that
 // an unusual capability cannot make the handshake fail.
 func reduced(p params) json.RawMessage {
 	asked, _ := p.object["protocolVersion"].(string)
-	kept := map[string]any{"protocolVersion": agreed(asked), "capabilities": struct{}{}}
-	raw, err := json.Marshal(kept)
-	if err != nil { // a string always marshals
-		panic(err)
-	}
-	return raw
+	return plain(map[string]any{"protocolVersion": agreed(asked), "capabilities": map[string]any{}})
 }
 
 // dispatch lets mcp-go answer and then restores the id, because mcp-go rounds ids above 2^53 and spells

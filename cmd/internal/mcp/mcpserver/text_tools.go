@@ -113,8 +113,7 @@ func recoverError(err error) *tools.Error {
 		return &tools.Error{Code: "invalid_range", Message: fmt.Sprintf("start_line %d is past the end: the text has %d lines", bad.Range.Start, *bad.MaxLine)}
 	case errors.As(err, &bad):
 		return &tools.Error{Code: "invalid_range", Message: fmt.Sprintf("lines %d-%d: want 1 <= start_line <= end_line", bad.Range.Start, bad.Range.End)}
-	}
-	if errors.Is(err, service.ErrSearchTooSlow) {
+	case errors.Is(err, service.ErrSearchTooSlow):
 		return &tools.Error{Code: "search_too_slow", Message: "the pattern takes too long on this text; search fewer lines, or for something simpler"}
 	}
 	return &tools.Error{Code: "recovery_unavailable", Message: "the recovery store cannot be read"}

@@ -47,11 +47,7 @@ func (o options) runAll(ctx context.Context, p command.Process) error {
 		return command.Usagef("no client is found: neither a folder of settings nor a program on PATH of %s; name one", command.Or(clients()))
 	}
 	if o.show || o.uninstall {
-		var jobs []job
-		for _, c := range list {
-			jobs = append(jobs, job{client: c.Name, options: o, sets: true})
-		}
-		return o.runEach(ctx, p, h, jobs)
+		return o.runEach(ctx, p, h, o.jobsFor(namesOf(list)))
 	}
 	if list = o.offered(p.Stdout, list); len(list) == 0 {
 		return command.Usagef("nothing is left to set up")
@@ -116,6 +112,14 @@ type job struct {
 	prefix bool // context --apply
 }
 
+// jobsFor returns a job for each of some clients.
+func (o options) jobsFor(names []string) (list []job) {
+	for _, name := range names {
+		list = append(list, job{client: name, options: o, sets: true})
+	}
+	return list
+}
+
 // runEach does for several clients what run does for one, and says once what is on.
 func (o options) runEach(ctx context.Context, p command.Process, h home, jobs []job) (failed error) {
 	for i, j := range jobs {
@@ -126,7 +130,9 @@ func (o options) runEach(ctx context.Context, p command.Process, h home, jobs []
 		_, _ = fmt.Fprintln(p.Stdout, title)
 		j.quiet = true
 		if j.sets {
-			failed = errors.Join(failed, named(title, j.run(ctx, p, agent.Named(j.client).Name)))
+			if err := j.run(ctx, p, agent.Named(j.client).Name); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", title, err))
+			}
 		}
 		if j.prefix && o.applyPrefix(ctx, j.client) != command.OK {
 			failed = errors.Join(failed, fmt.Errorf("%s: its prefix is as it was", title))
@@ -136,13 +142,6 @@ func (o options) runEach(ctx context.Context, p command.Process, h home, jobs []
 		return failed
 	}
 	return errors.Join(failed, h.conclude(p.Stdout))
-}
-
-func named(client string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", client, err)
 }
 
 // TrySentence is the prompt that a user pastes into a client to see a result being cut.
@@ -212,16 +211,11 @@ into that one, as init CLIENT --uninstall does.`,
 			if err != nil || len(names) > 0 {
 				return errors.Join(err, options{uninstall: true}.runNamed(c.Context(), p, names))
 			}
-			var failed error
-			if first != nil {
-				failed = errors.Join(failed, first(c, p.Stdout))
-			}
+			failed := first(c, p.Stdout)
 			for _, name := range clients() {
 				failed = errors.Join(failed, h.takeOutOf(p.Stdout, name))
 			}
-			if last != nil {
-				failed = errors.Join(failed, last(c, p.Stdout))
-			}
+			failed = errors.Join(failed, last(c, p.Stdout))
 			return errors.Join(failed, whatStays(p))
 		},
 	}

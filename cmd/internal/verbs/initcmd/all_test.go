@@ -3,10 +3,12 @@ package initcmd
 import (
 	"bytes"
 	"context"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -93,7 +95,7 @@ func TestUninstallOfEverything(t *testing.T) {
 	assert.Contains(t, settings, ` statusline --first 'date '\\''+%H'\\'' | cat'`)
 	var out, stderr bytes.Buffer
 	p := command.Process{Env: []string{"HOME=" + dir}, Stdout: &out, Stderr: &stderr}
-	require.Zero(t, command.Verb(context.Background(), UninstallCommand(p, nil, nil), p), stderr.String())
+	require.Zero(t, command.Verb(context.Background(), UninstallCommand(p, nothingMore, nothingMore), p), stderr.String())
 	after := filesBelow(t, dir)
 	for path, text := range before {
 		assert.Equal(t, text, after[path], path)
@@ -140,3 +142,6 @@ func TestStatusLine(t *testing.T) {
 		require.False(t, p.present([]byte(foreign)), foreign)
 	}
 }
+
+// nothingMore is for an uninstall of what init put in alone.
+func nothingMore(*cobra.Command, io.Writer) error { return nil }

@@ -3,6 +3,7 @@ package initcmd
 import (
 	"bytes"
 	"errors"
+	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"reflect"
 )
 
@@ -37,27 +38,5 @@ func (p piece) others(text []byte) (any, error) {
 		return nil, err
 	}
 	data, err := p.file.Syntax.Decode(text)
-	return filled(data), err
-}
-
-// filled returns data without empty members, or nil if nothing is left.
-func filled(data any) any {
-	switch data := data.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, value := range data {
-			if value = filled(value); value != nil {
-				out[name] = value
-			}
-		}
-		if len(out) > 0 {
-			return out
-		}
-		return nil
-	case []any:
-		if len(data) == 0 {
-			return nil
-		}
-	}
-	return data
+	return setup.Filled(data), err
 }

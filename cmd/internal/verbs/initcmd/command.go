@@ -94,11 +94,7 @@ func (o options) runNamed(ctx context.Context, p command.Process, names []string
 		return err
 	}
 	if len(names) > 1 {
-		var jobs []job
-		for _, name := range names {
-			jobs = append(jobs, job{client: name, options: o, sets: true})
-		}
-		return o.runEach(ctx, p, h, jobs)
+		return o.runEach(ctx, p, h, o.jobsFor(names))
 	}
 	return o.run(ctx, p, agent.Named(names[0]).Name)
 }

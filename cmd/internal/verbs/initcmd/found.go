@@ -36,19 +36,10 @@ func AllHooked(p command.Process) (found []Hooked) {
 	if err != nil {
 		return nil
 	}
-	for _, client := range clients() {
-		all, _ := h.pieces(client)
-		for _, piece := range all {
-			if piece.kind != hooks || unreadable(piece.file) != nil || !piece.installed() {
-				continue
-			}
-			if text, err := piece.file.Read(); err == nil {
-				c := agent.Named(client)
-				trusted := len(c.Hooks.Events) == 0 || h.Trusts(c, c.Hooks.Events[0].Name, func(v any) bool { return h.ours(v, client) })
-				found = append(found, Hooked{Client: client, File: piece.file.Path, Program: piece.program(text), Untrusted: !trusted})
-			}
-		}
-	}
+	h.eachInstalled(hooks, func(c *agent.Client, p piece, text []byte) {
+		trusted := len(c.Hooks.Events) == 0 || h.Trusts(c, c.Hooks.Events[0].Name, func(v any) bool { return h.ours(v, c.Name) })
+		found = append(found, Hooked{Client: c.Name, File: p.file.Path, Program: p.program(text), Untrusted: !trusted})
+	})
 	for _, c := range agent.Clients {
 		if c.Hooks != nil && c.Hooks.Enabled != nil && h.enabled(c) {
 			files, _ := h.Files(c.Name) // found before
@@ -118,20 +109,26 @@ func AllProxied(p command.Process) (found []Proxied) {
 	if err != nil {
 		return nil
 	}
+	h.eachInstalled(proxy, func(c *agent.Client, p piece, text []byte) {
+		at := proxyURL
+		if p.address != nil {
+			at = p.address(text)
+		}
+		found = append(found, Proxied{c.Name, p.file.Path, at, h.starting(c)})
+	})
+	return found
+}
+
+// eachInstalled calls use for each client with a piece of a kind in a file that the client can read.
+func (h home) eachInstalled(k kind, use func(c *agent.Client, p piece, text []byte)) {
 	for _, client := range clients() {
 		all, _ := h.pieces(client)
-		for _, piece := range all {
-			if piece.kind == proxy && unreadable(piece.file) == nil && piece.installed() {
-				c := agent.Named(client)
-				at := proxyURL
-				if text, err := piece.file.Read(); err == nil && piece.address != nil {
-					at = piece.address(text)
-				}
-				found = append(found, Proxied{client, piece.file.Path, at, h.starting(c)})
+		for _, p := range all {
+			if text, err := p.file.Read(); err == nil && p.kind == k && unreadable(p.file) == nil && text != nil && p.present(text) {
+				use(agent.Named(client), p, text)
 			}
 		}
 	}
-	return found
 }
 
 // starting reports whether a client starts the proxy itself.

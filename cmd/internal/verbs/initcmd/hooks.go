@@ -2,8 +2,8 @@ package initcmd
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -17,41 +17,33 @@ func (h home) hookPiece(file setup.File, c *agent.Client) piece {
 	if c.Hooks.AsErrors {
 		p.note = c.Title + " shows its model every replaced result as an error."
 	}
-	p.install = func(text []byte) ([]byte, error) {
+	p.install = edits(func(j *setup.JSON) error {
 		if startErr != nil {
-			return nil, startErr
+			return startErr
 		}
-		return edit(text, func(j *setup.JSON) error {
-			for _, e := range entries {
-				if h.has(j.Get("hooks", e.Name), client) {
-					if err := h.moveHooks(j, c, line+h.tools.flags(), e); err != nil {
-						return err
-					}
-					continue
-				}
-				entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line + h.tools.flags() + h.guard(c), "timeout": e.Timeout}}}
-				if e.Matcher != "" {
-					entry["matcher"] = e.Matcher
-				}
-				if err := j.Append(entry, "hooks", e.Name); err != nil {
+		for _, e := range entries {
+			if h.has(j.Get("hooks", e.Name), client) {
+				if err := h.moveHooks(j, c, line+h.tools.flags(), e); err != nil {
 					return err
 				}
+				continue
 			}
-			return nil
-		})
-	}
-	p.remove = func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			for _, e := range entries {
-				j.RemoveElements(func(v any) bool { return h.ours(v, client) }, "hooks", e.Name)
+			entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line + h.tools.flags() + h.guard(c), "timeout": e.Timeout}}}
+			if e.Matcher != "" {
+				entry["matcher"] = e.Matcher
 			}
-			return nil
-		})
-	}
-	p.present = func(text []byte) bool {
-		j, err := setup.ParseJSON(text)
-		return err == nil && h.has(j.Get("hooks", entries[0].Name), client)
-	}
+			if err := j.Append(entry, "hooks", e.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.remove = takesOut(func(j *setup.JSON) {
+		for _, e := range entries {
+			j.RemoveElements(func(v any) bool { return h.ours(v, client) }, "hooks", e.Name)
+		}
+	})
+	p.present = finds(func(j *setup.JSON) bool { return h.has(j.Get("hooks", entries[0].Name), client) })
 	p.foreign = func(text []byte) []string {
 		return h.foreignHooks(text, func(command string) bool {
 			_, _, ours := h.ownHook(command, client)
@@ -105,12 +97,7 @@ func (h home) guard(c *agent.Client) string {
 
 func (h home) has(list any, client string) bool {
 	entries, _ := list.([]any)
-	for _, e := range entries {
-		if h.ours(e, client) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(e any) bool { return h.ours(e, client) })
 }
 
 // ours reports whether an entry in a list of hooks is one that init writes.
@@ -120,25 +107,19 @@ func (h home) ours(v any, client string) bool {
 	return one && ours
 }
 
-// pluginPiece is a piece that is a whole file.
 func (h home) pluginPiece(file setup.File, c *agent.Client) piece {
 	text := setup.Plugin(c.Name, c.Hooks.Plugin, h.path, h.tools.arguments()...)
-	return piece{
-		kind: hooks, file: file,
-		install: func(now []byte) ([]byte, error) {
-			if now != nil && !written(now) {
-				return nil, errNotWritten
-			}
-			if m := pluginTools.FindSubmatch(now); m != nil && h.tools == nil {
-				return pluginTools.ReplaceAll([]byte(text), m[0]), nil
-			}
-			return []byte(text), nil
-		},
-		remove:  func(now []byte) ([]byte, error) { return nil, nil },
-		present: written,
-		program: pluginProgram,
-		foreign: foreignFile,
+	p := filePiece(hooks, file, text, written)
+	p.program = pluginProgram
+	install := p.install
+	p.install = func(now []byte) ([]byte, error) {
+		after, err := install(now)
+		if m := pluginTools.FindSubmatch(now); m != nil && err == nil && h.tools == nil {
+			return pluginTools.ReplaceAll(after, m[0]), nil
+		}
+		return after, err
 	}
+	return p
 }
 
 // writtenBy is in the first line of each whole file that init writes.
@@ -148,14 +129,4 @@ const writtenBy = "ritten by"
 func written(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	return bytes.Contains(first, []byte(writtenBy)) && bytes.Contains(first, []byte("mcp-pruner init"))
-}
-
-var errNotWritten = errors.New("the file is there already, and init did not write it: give it another name, or delete it")
-
-// foreignFile lists a file of the user's at the place of one that init writes.
-func foreignFile(text []byte) []string {
-	if written(text) {
-		return nil
-	}
-	return []string{"the whole file"}
 }

@@ -42,7 +42,7 @@ func everything(t *testing.T, dir string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	p := command.Process{Env: []string{"HOME=" + dir}, Stdout: &out, Stderr: &errs}
-	require.Zero(t, command.Verb(context.Background(), UninstallCommand(p, nil, nil), p), errs.String())
+	require.Zero(t, command.Verb(context.Background(), UninstallCommand(p, nothingMore, nothingMore), p), errs.String())
 	return out.String()
 }
 

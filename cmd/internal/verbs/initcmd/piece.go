@@ -2,6 +2,7 @@ package initcmd
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup"
@@ -55,20 +56,58 @@ func (p piece) installed() bool {
 	return err == nil && text != nil && p.present(text)
 }
 
-// edit changes a JSON file. If the change has no effect, the file keeps its bytes.
-func edit(text []byte, change func(*setup.JSON) error) ([]byte, error) {
-	j, err := setup.ParseJSON(text)
-	if err != nil {
-		return nil, err
+// edits returns a change of a JSON file. If it has no effect, the file keeps its bytes.
+func edits(change func(*setup.JSON) error) func([]byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
+		j, err := setup.ParseJSON(text)
+		if err != nil {
+			return nil, err
+		}
+		before := j.Bytes()
+		if err := change(j); err != nil {
+			return nil, err
+		}
+		if after := j.Bytes(); !bytes.Equal(before, after) {
+			return after, nil
+		}
+		return text, nil
 	}
-	before := j.Bytes()
-	if err := change(j); err != nil {
-		return nil, err
+}
+
+// takesOut is edits for a change that cannot fail.
+func takesOut(change func(*setup.JSON)) func([]byte) ([]byte, error) {
+	return edits(func(j *setup.JSON) error {
+		change(j)
+		return nil
+	})
+}
+
+// finds returns a question to a JSON file. The answer for one that cannot be read is no.
+func finds(is func(*setup.JSON) bool) func([]byte) bool {
+	return func(text []byte) bool {
+		j, err := setup.ParseJSON(text)
+		return err == nil && is(j)
 	}
-	if after := j.Bytes(); !bytes.Equal(before, after) {
-		return after, nil
+}
+
+// filePiece is a whole file. ours reports whether init wrote it; one that it did not stays.
+func filePiece(k kind, file setup.File, text string, ours func([]byte) bool) piece {
+	return piece{
+		kind: k, file: file, present: ours,
+		install: func(now []byte) ([]byte, error) {
+			if now != nil && !ours(now) {
+				return nil, errors.New("the file is there already, and init did not write it: give it another name, or delete it")
+			}
+			return []byte(text), nil
+		},
+		remove: func([]byte) ([]byte, error) { return nil, nil },
+		foreign: func(now []byte) []string {
+			if ours(now) {
+				return nil
+			}
+			return []string{"the whole file"}
+		},
 	}
-	return text, nil
 }
 
 // extended returns a piece with further edits of its file.

@@ -34,33 +34,24 @@ func (h home) proxyPiece(file setup.File, c *agent.Client) piece {
 // withBeside adds a setting unless the user has one.
 func (h home) withBeside(p piece, b *agent.Beside) piece {
 	unless := append(slices.Clone(b.Path[:len(b.Path)-1]), b.Unless)
-	return extended(p, func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			_, own := h.Lookup(b.Variable())
-			_, other := h.Lookup(b.Unless)
-			if own || other || j.Get(b.Path...) != nil || j.Get(unless...) != nil {
-				return nil
-			}
-			return j.Set(b.Value, b.Path...)
-		})
-	}, func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			if j.Get(b.Path...) == b.Value && !h.hadBefore(p.file, b) {
-				j.Remove(b.Path...)
-			}
+	return extended(p, edits(func(j *setup.JSON) error {
+		_, own := h.Lookup(b.Variable())
+		_, other := h.Lookup(b.Unless)
+		if own || other || j.Get(b.Path...) != nil || j.Get(unless...) != nil {
 			return nil
-		})
-	})
+		}
+		return j.Set(b.Value, b.Path...)
+	}), takesOut(func(j *setup.JSON) {
+		if j.Get(b.Path...) == b.Value && !h.hadBefore(p.file, b) {
+			j.Remove(b.Path...)
+		}
+	}))
 }
 
 // hadBefore reports whether the user had the very value before the first change of the file.
 func (h home) hadBefore(file setup.File, b *agent.Beside) bool {
 	text, err := setup.File{Path: file.Backup()}.Read()
-	if err != nil {
-		return false
-	}
-	j, err := setup.ParseJSON(text)
-	return err == nil && j.Get(b.Path...) == b.Value
+	return err == nil && finds(func(j *setup.JSON) bool { return j.Get(b.Path...) == b.Value })(text)
 }
 
 // linePiece is one line before everything else in a TOML file: the address with the secret in it. Clients rewrite such a file, so
@@ -113,31 +104,23 @@ func settable(file setup.File, text []byte, key string) error {
 
 // withHeaderLine adds the secret to a text of headers, one a line.
 func (h home) withHeaderLine(p piece, at []string) piece {
-	change := func(text []byte, add func() (string, error)) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error { return changeLines(j, at, add) })
-	}
-	return extended(p, func(text []byte) ([]byte, error) {
-		return change(text, func() (string, error) {
-			s, err := secret.Load(h.Lookup)
-			return secret.Header + ": " + string(s), err
-		})
-	}, func(text []byte) ([]byte, error) {
-		return change(text, func() (string, error) { return "", nil })
-	})
+	return extended(p, edits(func(j *setup.JSON) error {
+		s, err := secret.Load(h.Lookup)
+		if err != nil {
+			return err
+		}
+		return changeLines(j, at, secret.Header+": "+string(s))
+	}), edits(func(j *setup.JSON) error { return changeLines(j, at, "") }))
 }
 
 // changeLines replaces the line of the secret in a text of headers by another, or by none.
-func changeLines(j *setup.JSON, at []string, add func() (string, error)) error {
+func changeLines(j *setup.JSON, at []string, line string) error {
 	now, isText := j.Get(at...).(string)
 	if !isText && j.Get(at...) != nil {
 		return fmt.Errorf("%s is not a text", strings.Join(at, "."))
 	}
 	lines := strings.Split(now, "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" || strings.HasPrefix(l, secret.Header+":") })
-	line, err := add()
-	if err != nil {
-		return err
-	}
 	if line != "" {
 		lines = append(lines, line)
 	}

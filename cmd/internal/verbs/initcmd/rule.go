@@ -24,7 +24,8 @@ func (h home) rulePiece(client string) (piece, error) {
 	if err != nil {
 		return piece{}, err
 	}
-	p := fileRule(r)
+	p := filePiece(rule, r.File, r.Text, func(now []byte) bool { return r.Wholly(string(now)) })
+	p.text = r.Text
 	if r.Path != nil {
 		p = memberRule(r)
 	}
@@ -55,27 +56,6 @@ func asked(client string, text []byte, r hook.BackRule) error {
 
 var errNotAsked = errors.New("runs commands without asking, so that it needs no rule")
 
-// fileRule is a piece that is a whole file.
-func fileRule(r hook.BackRule) piece {
-	return piece{
-		kind: rule, file: r.File, text: r.Text,
-		install: func(now []byte) ([]byte, error) {
-			if now != nil && !r.Wholly(string(now)) {
-				return nil, errNotWritten
-			}
-			return []byte(r.Text), nil
-		},
-		remove:  func([]byte) ([]byte, error) { return nil, nil },
-		present: func(now []byte) bool { return r.Wholly(string(now)) },
-		foreign: func(now []byte) []string {
-			if r.Wholly(string(now)) {
-				return nil
-			}
-			return []string{"the whole file"}
-		},
-	}
-}
-
 // memberRule is a piece that is an element or a member of a JSON file.
 func memberRule(r hook.BackRule) piece {
 	where := strings.Join(r.Path, ".")
@@ -83,28 +63,18 @@ func memberRule(r hook.BackRule) piece {
 	if !r.List {
 		p.text = fmt.Sprintf("in %s: %q: \"allow\"", where, r.Text)
 	}
-	p.install = func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			if slices.Contains(ownRules(j, r), r.Text) {
-				return nil
-			}
-			dropRules(j, r) // of a program that was moved
-			if r.List {
-				return j.Append(r.Text, r.Path...)
-			}
-			return j.Set("allow", append(slices.Clone(r.Path), r.Text)...)
-		})
-	}
-	p.remove = func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			dropRules(j, r)
+	p.install = edits(func(j *setup.JSON) error {
+		if slices.Contains(ownRules(j, r), r.Text) {
 			return nil
-		})
-	}
-	p.present = func(text []byte) bool {
-		j, err := setup.ParseJSON(text)
-		return err == nil && len(ownRules(j, r)) > 0
-	}
+		}
+		dropRules(j, r) // of a program that was moved
+		if r.List {
+			return j.Append(r.Text, r.Path...)
+		}
+		return j.Set("allow", append(slices.Clone(r.Path), r.Text)...)
+	})
+	p.remove = takesOut(func(j *setup.JSON) { dropRules(j, r) })
+	p.present = finds(func(j *setup.JSON) bool { return len(ownRules(j, r)) > 0 })
 	return p
 }
 

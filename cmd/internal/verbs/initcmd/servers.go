@@ -17,29 +17,21 @@ import (
 func (h home) memberPiece(k kind, file setup.File, value any, at ...string) piece {
 	isOurs := func(v any) bool { return h.ownMember(v, value) }
 	p := piece{kind: k, file: file}
-	p.install = func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			switch there := j.Get(at...); {
-			case there == nil:
-				return j.Set(value, at...)
-			case isOurs(there):
-				return moveServer(j, value, at)
-			}
-			return fmt.Errorf("%s is set to something else", strings.Join(at, "."))
-		})
-	}
-	p.remove = func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			if isOurs(j.Get(at...)) {
-				j.Remove(at...)
-			}
-			return nil
-		})
-	}
-	p.present = func(text []byte) bool {
-		j, err := setup.ParseJSON(text)
-		return err == nil && j.Get(at...) != nil && isOurs(j.Get(at...))
-	}
+	p.install = edits(func(j *setup.JSON) error {
+		switch there := j.Get(at...); {
+		case there == nil:
+			return j.Set(value, at...)
+		case isOurs(there):
+			return moveServer(j, value, at)
+		}
+		return fmt.Errorf("%s is set to something else", strings.Join(at, "."))
+	})
+	p.remove = takesOut(func(j *setup.JSON) {
+		if isOurs(j.Get(at...)) {
+			j.Remove(at...)
+		}
+	})
+	p.present = finds(func(j *setup.JSON) bool { return j.Get(at...) != nil && isOurs(j.Get(at...)) })
 	p.foreign = func(text []byte) []string {
 		j, err := setup.ParseJSON(text)
 		if err != nil || isOurs(j.Get(at...)) || !h.mentions(fmt.Sprint(j.Get(at...))) {

@@ -22,27 +22,22 @@ func (h home) withStart(p piece, c *agent.Client) piece {
 	}
 	p.note = "The client starts the proxy itself, before its first request."
 	start, ok := c.HookShell(h.system).Start(h.system, h.path)
-	return extended(p, func(text []byte) ([]byte, error) {
+	return extended(p, edits(func(j *setup.JSON) error {
 		if !ok {
-			return nil, fmt.Errorf("%s runs hooks with a shell that cannot start %s: move it to a path of letters and digits", c.Title, h.path)
+			return fmt.Errorf("%s runs hooks with a shell that cannot start %s: move it to a path of letters and digits", c.Title, h.path)
 		}
 		line := start + startPhrase + strconv.Itoa(proxyPort)
-		return edit(text, func(j *setup.JSON) error {
-			for _, event := range c.Proxy.Start {
-				if err := addStart(j, event, line, h.startEntry); err != nil {
-					return err
-				}
+		for _, event := range c.Proxy.Start {
+			if err := addStart(j, event, line, h.startEntry); err != nil {
+				return err
 			}
-			return nil
-		})
-	}, func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			for _, event := range c.Proxy.Start {
-				j.RemoveElements(h.startEntry, "hooks", event)
-			}
-			return nil
-		})
-	})
+		}
+		return nil
+	}), takesOut(func(j *setup.JSON) {
+		for _, event := range c.Proxy.Start {
+			j.RemoveElements(h.startEntry, "hooks", event)
+		}
+	}))
 }
 
 // startPiece is the hooks that start the proxy, in another file than its address.
@@ -50,14 +45,10 @@ func (h home) startPiece(file setup.File, c *agent.Client) piece {
 	same := func(text []byte) ([]byte, error) { return text, nil }
 	p := h.withStart(piece{kind: start, file: file, install: same, remove: same}, c)
 	p.note = fmt.Sprintf("The client starts the proxy itself once you trust these hooks: start %s, which asks, or open /hooks there.", c.Name)
-	p.present = func(text []byte) bool {
-		j, err := setup.ParseJSON(text)
-		if err != nil {
-			return false
-		}
+	p.present = finds(func(j *setup.JSON) bool {
 		list, _ := j.Get("hooks", c.Proxy.Start[0]).([]any)
 		return slices.ContainsFunc(list, h.startEntry)
-	}
+	})
 	return p
 }
 
@@ -107,27 +98,17 @@ func (h home) unitPiece() (p piece, ok bool) {
 	if path == "" {
 		return piece{}, false
 	}
-	return piece{
-		kind: unit, file: setup.File{Path: path},
-		install: func(now []byte) ([]byte, error) {
-			if now != nil && !ownService(now) {
-				return nil, errNotWritten
-			}
-			if h.system == "linux" && strings.ContainsAny(h.path, "\"'\\") {
-				return nil, fmt.Errorf("systemd cannot start %s: move it to a path without quotes and backslashes", h.path)
-			}
-			return []byte(text), nil
-		},
-		remove:  func([]byte) ([]byte, error) { return nil, nil },
-		present: ownService,
-		foreign: func(now []byte) []string {
-			if ownService(now) {
-				return nil
-			}
-			return foreignFile(now)
-		},
-		note: "Untried here: it is written and checked, but was never run by a real " + h.system + " session. Start it with: " + enable,
-	}, true
+	p = filePiece(unit, setup.File{Path: path}, text, ownService)
+	p.note = "Untried here: it is written and checked, but was never run by a real " + h.system + " session. Start it with: " + enable
+	install := p.install
+	p.install = func(now []byte) ([]byte, error) {
+		after, err := install(now)
+		if err == nil && h.system == "linux" && strings.ContainsAny(h.path, "\"'\\") {
+			return nil, fmt.Errorf("systemd cannot start %s: move it to a path without quotes and backslashes", h.path)
+		}
+		return after, err
+	}
+	return p, true
 }
 
 // ownService reports whether init wrote the file of a service.

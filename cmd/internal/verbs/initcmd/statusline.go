@@ -19,43 +19,39 @@ const statusArgument = " statusline --first "
 func (h home) statusPiece(file setup.File, c *agent.Client) piece {
 	at, command := c.StatusLine, append(append([]string{}, c.StatusLine...), "command")
 	p := piece{kind: statusLine, file: file}
-	p.install = func(text []byte) ([]byte, error) {
+	p.install = edits(func(j *setup.JSON) error {
 		start, ok := agent.POSIX.Start(h.system, h.path)
 		if !ok {
-			return nil, fmt.Errorf("no command can start %s", h.path)
+			return fmt.Errorf("no command can start %s", h.path)
 		}
 		if where := h.managedLine(c); where != "" {
-			return nil, fmt.Errorf("an administrator's settings (%s) set the status line", where)
+			return fmt.Errorf("an administrator's settings (%s) set the status line", where)
 		}
-		return edit(text, func(j *setup.JSON) error {
-			now, _ := j.Get(command...).(string)
-			first, ours := h.ownStatus(now)
-			switch {
-			case j.Get(at...) == nil:
-				return j.Set(map[string]any{"type": "command", "command": start + " statusline"}, at...)
-			case j.Get(append(append([]string{}, at...), "type")...) != "command" || now == "":
-				return errors.New("the status line that is there is no command")
-			case ours && first == "":
-				return replace(j, start+" statusline", command)
-			case ours:
-				return replace(j, start+statusArgument+quoted(first), command)
-			}
-			return replace(j, start+statusArgument+quoted(now), command)
-		})
-	}
-	p.remove = func(text []byte) ([]byte, error) {
-		return edit(text, func(j *setup.JSON) error {
-			now, _ := j.Get(command...).(string)
-			first, ours := h.ownStatus(now)
-			switch {
-			case ours && first == "":
-				j.Remove(at...)
-			case ours:
-				return replace(j, first, command)
-			}
-			return nil
-		})
-	}
+		now, _ := j.Get(command...).(string)
+		first, ours := h.ownStatus(now)
+		switch {
+		case j.Get(at...) == nil:
+			return j.Set(map[string]any{"type": "command", "command": start + " statusline"}, at...)
+		case j.Get(append(append([]string{}, at...), "type")...) != "command" || now == "":
+			return errors.New("the status line that is there is no command")
+		case ours && first == "":
+			return replace(j, start+" statusline", command)
+		case ours:
+			return replace(j, start+statusArgument+quoted(first), command)
+		}
+		return replace(j, start+statusArgument+quoted(now), command)
+	})
+	p.remove = edits(func(j *setup.JSON) error {
+		now, _ := j.Get(command...).(string)
+		first, ours := h.ownStatus(now)
+		switch {
+		case ours && first == "":
+			j.Remove(at...)
+		case ours:
+			return replace(j, first, command)
+		}
+		return nil
+	})
 	read := func(text []byte) (now string, ours bool) {
 		if j, err := setup.ParseJSON(text); err == nil {
 			now, _ = j.Get(command...).(string)

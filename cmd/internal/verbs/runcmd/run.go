@@ -220,13 +220,19 @@ func (r *request) run(ctx context.Context, p command.Process, stderr *messages) 
 	if r.proxied.show {
 		return failed(r.showProxied(p.Stdout, options))
 	}
-	events, err := openEvents(r.events, r.eventsOtherwise(stderr))
+	otherwise := stderr.own()
+	if r.inFront {
+		otherwise = io.Discard // the client may be drawing on the terminal
+	}
+	events, err := openEvents(r.events, otherwise)
 	if err != nil {
 		return command.Usage, fmt.Errorf("--events: %w", err)
 	}
 	defer events.Close()
-	if err := r.checkTrace(); err != nil {
-		return command.Usage, fmt.Errorf("--trace: %w", err)
+	if r.traceGiven { // of one that the environment names, the server says what is wrong
+		if err := trace.Check(r.trace); err != nil {
+			return command.Usage, fmt.Errorf("--trace: %w", err)
+		}
 	}
 	signals, stop := r.watch(ctx)
 	defer stop()
@@ -270,14 +276,6 @@ func failed(err error) (int, error) {
 		return command.Usage, err
 	}
 	return command.Fail, err
-}
-
-// eventsOtherwise returns where events go without --events. A client that has the terminal may be drawing on it.
-func (r *request) eventsOtherwise(stderr *messages) io.Writer {
-	if r.inFront {
-		return io.Discard
-	}
-	return stderr.own()
 }
 
 // watch returns the signals that this process gets, as the kind of run wants them.
@@ -348,15 +346,6 @@ func (r *request) runOptions(env []string) (runnerfsm.Options, error) {
 		ID: id, Provider: r.provider, ProviderOptions: r.options, Prompt: r.prompt,
 		Settings: set, StartTimeout: r.startTimeout, AllowBash: r.allowBash, Keeper: []string{self, keeper.Verb},
 	}, nil
-}
-
-// checkTrace returns an error if a trace given by an option cannot be written, before anything is started.
-// For a trace named by the environment, the server reports the error.
-func (r *request) checkTrace() error {
-	if !r.traceGiven {
-		return nil
-	}
-	return trace.Check(r.trace)
 }
 
 func newRunID() string {
