@@ -34,14 +34,14 @@ func (Claude) Args(l Launch) []string {
 	}
 	args := []string{"-p", formatOption, "stream-json", "--verbose", "--mcp-config=" + cmp.Or(l.ConfigFile, l.Servers.JSON())}
 	for _, name := range l.Servers.Names() {
-		args = append(args, ClaudeTools(name, l.Tools)...)
+		args = append(args, claudeToolFlags(name, l.Tools)...)
 	}
 	return withPrompt(append(args, options...), l.Prompt)
 }
 
-// ClaudeTools lets Claude use exactly the given tools of a server without asking. Without
+// claudeToolFlags lets Claude use exactly the given tools of a server without asking. Without
 // bash among them, bash is denied, since the user's own rules could allow it.
-func ClaudeTools(server string, tools []string) []string {
+func claudeToolFlags(server string, tools []string) []string {
 	var args []string
 	for _, tool := range tools {
 		args = append(args, "--allowedTools="+claudeTool(server, tool))

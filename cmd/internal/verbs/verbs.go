@@ -5,10 +5,8 @@ package verbs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -133,12 +131,4 @@ func execute(tree func(command.Process) *cobra.Command, p command.Process) int {
 	p.Hurry = hurry
 	useModels(p)
 	return command.Execute(ctx, tree(p), p)
-}
-
-// writeJSON writes a value that people may read, too. escape is for HTML, as in earlier versions of a verb.
-func writeJSON(w io.Writer, v any, escape bool) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(escape)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
