@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -18,10 +17,9 @@ import (
 
 func runFSM(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	var out, err bytes.Buffer
-	p := command.Process{Args: args, Stdout: &out, Stderr: &err}
-	require.Equal(t, want, command.Verb(t.Context(), fsmCommand(p), p), "%s", err.String())
-	return out.String(), err.String()
+	code, stdout, stderr := runVerb(t, fsmCommand, nil, "", args...)
+	require.Equal(t, want, code, stderr)
+	return stdout, stderr
 }
 
 func TestStatesPageIsUpToDate(t *testing.T) {

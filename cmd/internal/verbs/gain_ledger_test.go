@@ -1,9 +1,6 @@
 package verbs
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
@@ -48,11 +44,9 @@ func TestGainOfASubject(t *testing.T) {
 	add("", shared, calls[1:2])
 
 	run := func(store string, args ...string) (code int, stdout, stderr string) {
-		var out, errs bytes.Buffer
-		p := command.Process{Args: args, Env: []string{"MCP_PRUNER_STORE=" + store}, Stdout: &out, Stderr: &errs}
-		code = command.Execute(t.Context(), gainCommand(p), p)
-		require.True(t, code != 0 || errs.Len() == 0, errs.String())
-		return code, out.String(), errs.String()
+		code, stdout, stderr = runVerb(t, gainCommand, []string{"MCP_PRUNER_STORE=" + store}, "", args...)
+		require.True(t, code != 0 || stderr == "", stderr)
+		return code, stdout, stderr
 	}
 	_, alice, _ := run(name, "--subject", "alice")
 	assert.True(t, strings.HasPrefix(alice, "Net +2.4k fresh input tokens (+23.3 %) in 2 sessions.\n5 results cleared by the proxy, worth +2400 with all that was read again charged.\n"), alice)
@@ -67,9 +61,9 @@ func TestGainOfASubject(t *testing.T) {
 	code, _, nobody := run(name, "--subject", "nobody")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, nobody, "nothing has been cut or cleared yet")
-	p := command.Process{Env: []string{"MCP_PRUNER_STORE=" + name, "HOME=" + t.TempDir()}, Stdout: io.Discard, Stderr: new(bytes.Buffer)}
-	assert.Zero(t, command.Execute(t.Context(), gainCommand(p), p))
-	assert.Contains(t, fmt.Sprint(p.Stderr), "mcp-pruner gain --subject NAME", "an operator is told whose sessions these are")
+	code, _, hint := runVerb(t, gainCommand, []string{"MCP_PRUNER_STORE=" + name, "HOME=" + t.TempDir()}, "")
+	assert.Zero(t, code)
+	assert.Contains(t, hint, "mcp-pruner gain --subject NAME", "an operator is told whose sessions these are")
 	code, _, stderr := run("", "--store", file, "--subject", "alice")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "a ledger in a file has no subjects")

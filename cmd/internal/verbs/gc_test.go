@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -26,10 +26,8 @@ func runGC(t *testing.T, file string, args ...string) (code int, stdout, stderr 
 
 func runGCWith(t *testing.T, env []string, file string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	p := command.Process{Env: env, Args: append(args, "--store", file), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
-	code = command.Verb(context.Background(), gcCommand(p, "test"), p)
-	return code, out.String(), errs.String()
+	verb := func(p command.Process) *cobra.Command { return gcCommand(p, "test") }
+	return runVerb(t, verb, env, "", append(args, "--store", file)...)
 }
 
 // Looking into a ledger that is not there creates none.

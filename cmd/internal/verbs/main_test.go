@@ -2,15 +2,20 @@ package verbs
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,6 +55,15 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
+}
+
+// runVerb runs a verb and returns its exit code and what it printed.
+func runVerb(t testing.TB, verb func(command.Process) *cobra.Command, env []string, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	p := command.Process{Args: args, Env: env, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs}
+	code = command.Verb(context.Background(), verb(p), p)
+	return code, out.String(), errs.String()
 }
 
 // tracedServer is a running mcp-pruner.

@@ -31,9 +31,8 @@ func executePrune(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 
 func runPruneVerb(t *testing.T, stdin string, args ...string) pruneResult {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	status := executePrune(args, strings.NewReader(stdin), &stdout, &stderr)
-	return pruneResult{status, stdout.String(), stderr.String()}
+	status, stdout, stderr := runVerb(t, pruneCommand, nil, stdin, args...)
+	return pruneResult{status, stdout, stderr}
 }
 
 // failedRun is the output of a test run with one failure among many passes.

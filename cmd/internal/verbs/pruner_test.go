@@ -281,38 +281,28 @@ func TestRunRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
 		env  []string
-		code int
 		says string
 	}{
-		"public host":       {[]string{"--host", "0.0.0.0"}, nil, 2, `--host=\"0.0.0.0\": want a loopback address`},
-		"public host, env":  {nil, []string{"MCP_PRUNER_HOST=192.168.1.2"}, 2, `MCP_PRUNER_HOST=\"192.168.1.2\": want a loopback address`},
-		"port out of range": {[]string{"--port", "70000"}, nil, 2, `--port=\"70000\": want an integer from 0 to 65535`},
-		"no port":           {[]string{"--port", "http"}, nil, 2, `--port=\"http\": want an integer from 0 to 65535`},
-		"unknown flag":      {[]string{"--bogus"}, nil, 2, "unknown flag: --bogus"},
-		"port in env":       {nil, []string{"MCP_PRUNER_PORT=http"}, 2, `MCP_PRUNER_PORT=\"http\": want an integer from 0 to 65535`},
-		"several at once":   {nil, []string{"MCP_PRUNER_PORT=x", "MCP_PRUNER_PRUNE_ID_TTL_S=0"}, 2, "MCP_PRUNER_PRUNE_ID_TTL_S"},
-		"stray argument":    {[]string{"now"}, nil, 2, `there is no argument "now"`},
-		"missing file":      {nil, []string{"MCP_PRUNER_CONFIG=/no/such/file"}, 2, "a readable TOML file"},
-		"bad endpoint":      {nil, []string{"KIMI_PRUNING_BACKEND=cloud", "DEEPINFRA_ENDPOINT_URL=nowhere"}, 2, "DEEPINFRA_ENDPOINT_URL"},
-		"no store":          {nil, []string{"MCP_PRUNER_RECOVERY_STORE=/no/such/folder/f"}, 2, "MCP_PRUNER_RECOVERY_STORE: open recovery store"},
-		"port taken":        {[]string{"--port", port}, nil, 2, "address already in use"},
+		"public host":       {[]string{"--host", "0.0.0.0"}, nil, `--host=\"0.0.0.0\": want a loopback address`},
+		"public host, env":  {nil, []string{"MCP_PRUNER_HOST=192.168.1.2"}, `MCP_PRUNER_HOST=\"192.168.1.2\": want a loopback address`},
+		"port out of range": {[]string{"--port", "70000"}, nil, `--port=\"70000\": want an integer from 0 to 65535`},
+		"no port":           {[]string{"--port", "http"}, nil, `--port=\"http\": want an integer from 0 to 65535`},
+		"unknown flag":      {[]string{"--bogus"}, nil, "unknown flag: --bogus"},
+		"port in env":       {nil, []string{"MCP_PRUNER_PORT=http"}, `MCP_PRUNER_PORT=\"http\": want an integer from 0 to 65535`},
+		"several at once":   {nil, []string{"MCP_PRUNER_PORT=x", "MCP_PRUNER_PRUNE_ID_TTL_S=0"}, "MCP_PRUNER_PRUNE_ID_TTL_S"},
+		"stray argument":    {[]string{"now"}, nil, `there is no argument "now"`},
+		"missing file":      {nil, []string{"MCP_PRUNER_CONFIG=/no/such/file"}, "a readable TOML file"},
+		"bad endpoint":      {nil, []string{"KIMI_PRUNING_BACKEND=cloud", "DEEPINFRA_ENDPOINT_URL=nowhere"}, "DEEPINFRA_ENDPOINT_URL"},
+		"no store":          {nil, []string{"MCP_PRUNER_RECOVERY_STORE=/no/such/folder/f"}, "MCP_PRUNER_RECOVERY_STORE: open recovery store"},
+		"port taken":        {[]string{"--port", port}, nil, "address already in use"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			p := command.Process{Args: tc.args, Env: tc.env, Stdout: &stdout, Stderr: &stderr}
-			assert.Equal(t, tc.code, command.Verb(t.Context(), prunerCommand(p), p))
-			assert.Contains(t, stderr.String(), tc.says)
-			assert.Empty(t, stdout.String())
+			code, stdout, stderr := runVerb(t, prunerCommand, tc.env, "", tc.args...)
+			assert.Equal(t, command.Usage, code)
+			assert.Contains(t, stderr, tc.says)
+			assert.Empty(t, stdout)
 		})
 	}
-}
-
-func TestHelp(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	p := command.Process{Args: []string{"--help"}, Stdout: &stdout, Stderr: &stderr}
-	assert.Zero(t, command.Verb(t.Context(), prunerCommand(p), p))
-	assert.Contains(t, stdout.String(), "mcp-pruner pruner")
-	assert.Empty(t, stderr.String())
 }
 
 // Fifty large prunes at once are all answered, a time limit is kept while the

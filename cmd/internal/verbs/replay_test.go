@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs/initcmd"
 )
 
@@ -37,8 +35,8 @@ func TestTranscriptsOfThisMachine(t *testing.T) {
 
 // TestReplayJSON checks the contract of SPEC part J.
 func TestReplayJSON(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, 0, replayVerb(&stdout, &stderr, "--json", replaySample), stderr.String())
+	code, stdout, stderr := runVerb(t, replayCommand, nil, "", "--json", replaySample)
+	require.Zero(t, code, stderr)
 	var got struct {
 		Sessions int                           `json:"sessions"`
 		Bill     float64                       `json:"bill"`
@@ -46,7 +44,7 @@ func TestReplayJSON(t *testing.T) {
 		Limit    map[string]float64            `json:"limit_pct"`
 		Policies map[string]map[string]float64 `json:"policies"`
 	}
-	require.NoError(t, json.Unmarshal(stdout.Bytes(), &got))
+	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 	require.Equal(t, 1, got.Sessions)
 	require.Positive(t, got.Bill)
 	require.Positive(t, got.Share["Read"])
@@ -63,38 +61,33 @@ func TestReplayJSON(t *testing.T) {
 
 func TestReplayTextExplainAndPage(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "report.html")
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, 0, replayVerb(&stdout, &stderr, replaySample, "--policy", "hook", "--html", page), stderr.String())
-	require.Contains(t, stdout.String(), "policy")
+	code, stdout, stderr := runVerb(t, replayCommand, nil, "", replaySample, "--policy", "hook", "--html", page)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "policy")
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.True(t, bytes.Contains(html, []byte(`"replay":{"sessions":1,`)), "the model is in the page")
-	stdout.Reset()
-	require.Equal(t, 0, replayVerb(&stdout, &stderr, "--explain", "s1", replaySample))
-	require.Contains(t, stdout.String(), "40 x 1 + 42600 x 1.25 + 22000 x 0.1 + 80 x 5 = 55890.0")
-	require.Contains(t, stdout.String(), "definitions = 760 x 2.70, the weights of 1 contexts")
-	require.Regexp(t, `(?m)^4 +6 +edit +42 +\d+ +2\.60 +21010 +\d+\.\d$`, stdout.String(), "every term of a miss")
-	require.Regexp(t, `(?m)^4 +15 +2\.60 +114\.0$`, stdout.String(), "the question: 15 x (5 + 2.6)")
+	code, stdout, _ = runVerb(t, replayCommand, nil, "", "--explain", "s1", replaySample)
+	require.Zero(t, code)
+	require.Contains(t, stdout, "40 x 1 + 42600 x 1.25 + 22000 x 0.1 + 80 x 5 = 55890.0")
+	require.Contains(t, stdout, "definitions = 760 x 2.70, the weights of 1 contexts")
+	require.Regexp(t, `(?m)^4 +6 +edit +42 +\d+ +2\.60 +21010 +\d+\.\d$`, stdout, "every term of a miss")
+	require.Regexp(t, `(?m)^4 +15 +2\.60 +114\.0$`, stdout, "the question: 15 x (5 + 2.6)")
 }
 
 func TestReplayListsThePrices(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, 0, replayVerb(&stdout, &stderr, "--prices", "list"), stderr.String())
-	require.Regexp(t, `(?m)^fable +5\.1 +1 +1\.25 +2 +0\.025 +5 +2\.26 +counted, bound +2026-11`, stdout.String())
-	require.Contains(t, stdout.String(), "above 272000: input x 2, output x 1.5")
+	code, stdout, stderr := runVerb(t, replayCommand, nil, "", "--prices", "list")
+	require.Zero(t, code, stderr)
+	require.Regexp(t, `(?m)^fable +5\.1 +1 +1\.25 +2 +0\.025 +5 +2\.26 +counted, bound +2026-11`, stdout)
+	require.Contains(t, stdout, "above 272000: input x 2, output x 1.5")
 }
 
 func TestWrongUsageOfReplay(t *testing.T) {
 	for _, args := range [][]string{{"--policy", "none"}, {"--prices", "x=1"}, {"--prices", "input=-1"}, {"--unknown"}, {"--json", "--explain", "x"}} {
-		var stdout, stderr bytes.Buffer
-		require.Equal(t, 2, replayVerb(&stdout, &stderr, args...), args)
-		require.Empty(t, stdout.String())
+		code, stdout, _ := runVerb(t, replayCommand, nil, "", args...)
+		require.Equal(t, 2, code, args)
+		require.Empty(t, stdout)
 	}
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, 1, replayVerb(&stdout, &stderr, filepath.Join(t.TempDir(), "none")))
-}
-
-func replayVerb(stdout, stderr *bytes.Buffer, args ...string) int {
-	p := command.Process{Args: args, Stdout: stdout, Stderr: stderr}
-	return command.Verb(context.Background(), replayCommand(p), p)
+	code, _, _ := runVerb(t, replayCommand, nil, "", filepath.Join(t.TempDir(), "none"))
+	require.Equal(t, 1, code)
 }

@@ -3,8 +3,6 @@
 package verbs
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,17 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/hook"
 )
 
 func statusOf(t *testing.T, state, input string, args ...string) string {
 	t.Helper()
-	var out, errs bytes.Buffer
-	p := command.Process{Args: args, Env: []string{"XDG_STATE_HOME=" + state, "PATH=/usr/bin:/bin"}, Stdin: strings.NewReader(input), Stdout: &out, Stderr: &errs}
-	require.Zero(t, command.Verb(context.Background(), statusCommand(p), p), errs.String())
-	require.Empty(t, errs.String())
-	return out.String()
+	code, stdout, stderr := runVerb(t, statusCommand, []string{"XDG_STATE_HOME=" + state, "PATH=/usr/bin:/bin"}, input, args...)
+	require.Zero(t, code, stderr)
+	require.Empty(t, stderr)
+	return stdout
 }
 
 func TestStatusLine(t *testing.T) {

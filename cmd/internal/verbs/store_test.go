@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/assemble"
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/states/store"
 	"github.com/mcp-pruner/mcp-pruner/states/store/storetest"
@@ -22,15 +21,7 @@ import (
 // runStore runs the verb with MCP_PRUNER_STORE.
 func runStore(t *testing.T, store string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return runStoreWith(t, []string{"MCP_PRUNER_STORE=" + store}, args...)
-}
-
-func runStoreWith(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	p := command.Process{Args: args, Env: env, Stdout: &out, Stderr: &errs}
-	code = command.Execute(t.Context(), storeCommand(p), p)
-	return code, out.String(), errs.String()
+	return runVerb(t, storeCommand, []string{"MCP_PRUNER_STORE=" + store}, "", args...)
 }
 
 // requireStore is run of what succeeds. It returns what was printed.

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -36,10 +35,9 @@ func openTerminal(t *testing.T) (ours, programs *os.File) {
 
 // A flag of HTTP without --http is refused: the gateway would serve its standard input, where nobody asks.
 func TestAFlagOfHTTPNeedsHTTP(t *testing.T) {
-	var stderr strings.Builder
-	p := command.Process{Args: []string{"--port", "8010", "servers.json"}, Env: []string{"HOME=" + t.TempDir()}, Stdout: io.Discard, Stderr: &stderr}
-	assert.Equal(t, command.Usage, command.Verb(t.Context(), gatewayCommand(p), p))
-	assert.Contains(t, stderr.String(), "--port is for a server over HTTP; add --http")
+	code, _, stderr := runVerb(t, gatewayCommand, []string{"HOME=" + t.TempDir()}, "", "--port", "8010", "servers.json")
+	assert.Equal(t, command.Usage, code)
+	assert.Contains(t, stderr, "--port is for a server over HTTP; add --http")
 }
 
 // A server that cannot start says why: in words on a terminal, as one event elsewhere.

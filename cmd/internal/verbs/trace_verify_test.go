@@ -37,9 +37,8 @@ func writtenTrace(t *testing.T, text []byte) (path string) {
 
 func runTrace(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	var out, err bytes.Buffer
-	code = executeTrace(t, args, &out, &err)
-	return out.String(), err.String(), code
+	code, stdout, stderr = runVerb(t, traceCommand, os.Environ(), "", args...)
+	return stdout, stderr, code
 }
 
 func executeTrace(t testing.TB, args []string, stdout, stderr io.Writer) int {

@@ -1,8 +1,6 @@
 package verbs
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-pruner/mcp-pruner/cmd/internal/command"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history"
 	"github.com/mcp-pruner/mcp-pruner/states/existing"
 	"github.com/mcp-pruner/mcp-pruner/states/replay"
@@ -22,15 +19,13 @@ import (
 // used later marked; it writes nothing.
 func TestTry(t *testing.T) {
 	home := t.TempDir()
-	var stdout, stderr bytes.Buffer
+	var code int
+	var out, stderr string
 	run := func(args ...string) int {
-		stdout.Reset()
-		stderr.Reset()
-		p := command.Process{Args: args, Env: []string{"HOME=" + home, "COLUMNS=100"}, Stdout: &stdout, Stderr: &stderr}
-		return command.Verb(context.Background(), tryCommand(p), p)
+		code, out, stderr = runVerb(t, tryCommand, []string{"HOME=" + home, "COLUMNS=100"}, "", args...)
+		return code
 	}
-	require.Zero(t, run(replaySample), stderr.String())
-	out := stdout.String()
+	require.Zero(t, run(replaySample), stderr)
 	require.Regexp(t, `(?m)^  hooks +[+-]\d+\.\d % \([+-]\d+\.\d\), \d lose`, out)
 	require.Regexp(t, `(?m)^  together +[+-]\d+\.\d % \([+-]\d+\.\d\)$`, out)
 	require.Regexp(t, `(?m)^Best cut: Read \S+: \d+ lines to \d+, \d+ tokens to \d+; `, out)
@@ -41,8 +36,7 @@ func TestTry(t *testing.T) {
 	require.Contains(t, stderr.String(), "left out: "+broken)
 	require.Equal(t, out, stdout.String())
 
-	require.Zero(t, run("--results", "20", "--lines", "400", replaySample), stderr.String())
-	out = stdout.String()
+	require.Zero(t, run("--results", "20", "--lines", "400", replaySample), stderr)
 	require.Contains(t, out, "1  Read ")
 	require.Contains(t, out, "lines not sent")
 	require.Regexp(t, `(?m)^  [>!] .{46} \| `, out, "a line that was used later")
@@ -57,7 +51,7 @@ func TestTry(t *testing.T) {
 	require.Empty(t, left, "nothing is written")
 
 	require.Equal(t, 1, run())
-	require.Contains(t, stderr.String(), "no sessions of ")
+	require.Contains(t, stderr, "no sessions of ")
 	require.Equal(t, 2, run("--results", "-1", replaySample))
 	require.Equal(t, 1, run(filepath.Join(home, "none.jsonl")))
 }
