@@ -17,6 +17,7 @@ type lineWriter struct {
 	skip    bool // the line was too long: drop the rest of it too
 }
 
+// Write implements io.Writer.
 func (l *lineWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
@@ -70,6 +71,7 @@ func (t *clientTap) End() {
 	}
 }
 
+// Write implements io.Writer.
 func (t *clientTap) Write(p []byte) (int, error) {
 	if t.Through != nil {
 		_, _ = t.Through.Write(p)
@@ -90,6 +92,7 @@ type clientOutput struct {
 	err error
 }
 
+// Write implements io.Writer.
 func (o *clientOutput) Write(p []byte) (int, error) {
 	if err := o.Failed(); err != nil {
 		return 0, err

@@ -41,6 +41,7 @@ type Options struct {
 	Emit           func(fsm.Event)
 }
 
+// Result is the result of a run.
 type Result struct {
 	// ExitCode is the client's. If the client returned 0, it may be 128 + N, when signal
 	// N ended the run, or 1, when the answer could not be written.

@@ -109,6 +109,7 @@ func (s *serverProcess) Health(ctx context.Context) error {
 	return nil
 }
 
+// Gone reports whether the server has ended.
 func (s *serverProcess) Gone() bool {
 	select {
 	case <-s.Exited:
@@ -127,6 +128,7 @@ func (s *serverProcess) GoneWithin(d time.Duration) bool {
 	return s.Gone()
 }
 
+// AskToEnd asks the server to end.
 func (s *serverProcess) AskToEnd() {
 	if !s.Gone() {
 		s.kept.Signal(syscall.SIGTERM)

@@ -16,6 +16,7 @@ import (
 // Claude is Claude Code, run as "claude -p".
 type Claude struct{}
 
+// Name returns the value of --provider.
 func (Claude) Name() string { return agent.Claude.Name }
 
 // Dir returns the directory in which Claude works: the one in which it is started.

@@ -16,6 +16,7 @@ const tokenVariable = "MCP_PRUNER_RUN_TOKEN"
 // Codex is the Codex CLI, run as "codex exec".
 type Codex struct{}
 
+// Name returns the value of --provider.
 func (Codex) Name() string { return agent.Codex.Name }
 
 // Dir returns the directory in which Codex works, which its options can change.

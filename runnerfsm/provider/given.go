@@ -6,8 +6,10 @@ import "github.com/mcp-pruner/mcp-pruner/runnerfsm/inject"
 // client's name.
 type Given string
 
+// Name returns the client's name.
 func (g Given) Name() string { return string(g) }
 
+// Args returns the user's arguments.
 func (Given) Args(l Launch) []string { return l.Options }
 
 // Env returns nothing: the environment stays the user's.
@@ -16,6 +18,7 @@ func (Given) Env(Launch) []string { return nil }
 // GrantsShell is not asked, because there is no server.
 func (Given) GrantsShell([]string, inject.Settings) bool { return false }
 
+// Dir returns the folder in which the client is started.
 func (Given) Dir(_ []string, dir string) string { return dir }
 
 // Read is not called, because the output is the client's.

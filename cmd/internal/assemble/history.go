@@ -62,6 +62,7 @@ func openHistory(given, owner string, lookup settings.Lookup) (h History, err er
 	return History{ledger: store.ReadLedger(name)}, err
 }
 
+// Close closes the database.
 func (h History) Close() error {
 	if h.db == nil {
 		return nil

@@ -250,6 +250,7 @@ func LedgerFailed(emit func(fsm.Event)) func(message string) {
 	return func(message string) { emit(fsm.NewEvent("ledger.failed", "", fsm.Facts{"message": message})) }
 }
 
+// LedgerLimits returns the limits of the ledger in the settings.
 func LedgerLimits(s settings.Settings) contextgc.Limits {
 	return contextgc.Limits{Age: s.GCKeep, Bytes: s.GCMaxBytes}
 }

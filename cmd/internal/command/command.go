@@ -60,6 +60,7 @@ func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
 // exit ends a verb that has printed its own messages.
 type exit int
 
+// Error implements error.
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // Exit returns an error that ends the verb with an exit code and without a message, because the verb has printed its
@@ -219,4 +220,5 @@ func signalCode(ctx context.Context) int {
 // Signal is the cause of a context that a signal ended.
 type Signal struct{ os.Signal }
 
+// Error implements error.
 func (s Signal) Error() string { return "ended by signal: " + s.String() }

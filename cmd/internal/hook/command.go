@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 )
 
+// Command returns the verb hook.
 func Command(p command.Process) *cobra.Command {
 	var replaceErrors, keep bool
 	var only, except []string

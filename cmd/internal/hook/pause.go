@@ -18,6 +18,7 @@ import (
 // pausedFor is the time after which the mark of a paused session is removed.
 const pausedFor = 30 * 24 * time.Hour
 
+// PauseCommand returns the verb pause.
 func PauseCommand(p command.Process) *cobra.Command {
 	var session string
 	var end, show bool

@@ -49,6 +49,7 @@ func listenStandIn(turn []string) (*standIn, error) {
 
 func (s *standIn) close() { _ = s.server.Close() }
 
+// ServeHTTP implements http.Handler.
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	api := wire.APIOf(r.URL.Path)
 	if r.Method != http.MethodPost || api == nil {

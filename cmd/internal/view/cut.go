@@ -25,6 +25,7 @@ type Cut struct {
 	Why      string `json:"why,omitempty"`  // why a part is missing
 }
 
+// Line is one line of an original.
 type Line struct {
 	Text string  `json:"t"`
 	Kept bool    `json:"k,omitempty"`

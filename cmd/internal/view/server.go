@@ -58,6 +58,7 @@ func (v *Server) Token() string { return v.token }
 // enterPath is where the browser posts the token.
 const enterPath = "/enter"
 
+// ServeHTTP implements http.Handler.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", page.Policy(true)+"; frame-ancestors 'none'")

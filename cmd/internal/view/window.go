@@ -35,6 +35,7 @@ type Columns struct {
 	Tools   []string `json:"tools"`   // whose results came before the call
 }
 
+// Kind is the kind of an event.
 type Kind string
 
 // The kinds of events.

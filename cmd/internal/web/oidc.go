@@ -181,6 +181,7 @@ func (o *OIDC) client() *http.Client {
 // limitedBody limits the size of answers.
 type limitedBody struct{ http.RoundTripper }
 
+// RoundTrip implements http.RoundTripper.
 func (l limitedBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := l.RoundTripper.RoundTrip(r)
 	if err != nil {

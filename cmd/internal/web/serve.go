@@ -33,6 +33,7 @@ var unreadWithin = 5 * time.Second
 // answer, without a limit of its own, so that a client could announce a body, never send it, and keep the connection.
 type unstalled struct{ http.Handler }
 
+// ServeHTTP implements http.Handler.
 func (u unstalled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		defer func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadWithin)) }() // net/http takes it back before the next request

@@ -83,6 +83,7 @@ type savingOutput struct {
 	saving tools.Saving
 }
 
+// Saved implements [tools.Saver].
 func (o savingOutput) Saved() tools.Saving { return o.saving }
 
 func savedCode(res service.CodeResult) tools.Saving {

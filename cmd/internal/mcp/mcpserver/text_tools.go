@@ -156,6 +156,7 @@ func (o pruneOutput) Structured(pruning any) any {
 	}{"prune_text", o.res, pruning}
 }
 
+// Saved implements [tools.Saver].
 func (o pruneOutput) Saved() tools.Saving { return savedBy(o.res) }
 
 // savedBy returns the tokens before and after pruning, and the reason if nothing was removed.

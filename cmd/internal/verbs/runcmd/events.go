@@ -12,6 +12,7 @@ type serverEvents struct{ io.Writer }
 
 var saidByTheRun = []string{"mcp_pruner.ready", "mcp_pruner.stopped"}
 
+// Write writes one line.
 func (s serverEvents) Write(line []byte) (int, error) {
 	var e struct{ Event string }
 	if json.Unmarshal(line, &e) == nil && slices.Contains(saidByTheRun, e.Event) {
