@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/verbs"
 )
 
-// whoAsks is an MCP server over HTTP that answers each call with the credential that came with it. It lists its tool to anybody.
+// whoAsks is an MCP server over HTTP that answers each call, and describes its tool, with the credential that came with it.
 func whoAsks(w http.ResponseWriter, r *http.Request) {
 	var m struct {
 		ID     json.RawMessage
@@ -30,10 +30,11 @@ func whoAsks(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
+	credential := strings.Join(r.Header.Values("Authorization"), ", ")
 	result := map[string]string{
 		"initialize": `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"web","version":"1"}}`,
-		"tools/list": `{"tools":[{"name":"ask","inputSchema":{"type":"object"}}]}`,
-		"tools/call": fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, strings.Join(r.Header.Values("Authorization"), ", ")),
+		"tools/list": fmt.Sprintf(`{"tools":[{"name":"ask","description":%q,"inputSchema":{"type":"object"}}]}`, credential),
+		"tools/call": fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, credential),
 	}[m.Method]
 	if m.ID == nil || result == "" {
 		w.WriteHeader(http.StatusAccepted)
@@ -53,7 +54,8 @@ func runVerb(t *testing.T, args ...string) string {
 }
 
 // TestASubjectsTokenIsItsOwn: servers get the token that the operator keeps for the subject of a call, and never its key for the
-// gateway. A subject without a token is told so, and the others go on. No token is in the log and the trace.
+// gateway. A subject without a token is told so, and the others go on. No token is in the log and the trace, and what is kept for the
+// next start is what the owner's token lists.
 func TestASubjectsTokenIsItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	for name, value := range map[string]string{
@@ -105,6 +107,14 @@ func TestASubjectsTokenIsItsOwn(t *testing.T) {
 	trace, err := os.ReadFile(filepath.Join(dir, "trace.jsonl"))
 	require.NoError(t, err)
 	assert.NotContains(t, string(trace), "-token")
+	stored, err := filepath.Glob(filepath.Join(dir, "mcp-pruner", "tools", "*"))
+	require.NoError(t, err)
+	require.Len(t, stored, 2)
+	for _, path := range stored {
+		offer, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.NotRegexp(t, "adas-|bobs-|eves-", string(offer))
+	}
 	for len(log) > 0 {
 		line := <-log
 		for _, secret := range []string{"owners-", "adas-", "bobs-", "eves-", keys["ada"]} {

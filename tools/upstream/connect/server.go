@@ -35,7 +35,7 @@ type Options struct {
 
 	Resumed bool // its client had another connection before, which was closed
 
-	Persistent bool // a connection that is lost, or could not be opened, is tried again in the background
+	Persistent bool // a connection that is lost, or could not be opened, is tried again in the background; its offer is kept for the next start
 
 	Note    func(event string, facts map[string]any) // receives events about upstreams
 	Stderr  func(server, line string)                // receives the lines of their standard error
@@ -313,7 +313,9 @@ func (s *Server) take(o Offer) {
 		for _, p := range o.Problems {
 			s.options.Note("gateway.upstream_tool_skipped", map[string]any{"upstream": s.config.Name, "message": p})
 		}
-		store(s.config, capabilities, o.raw)
+		if s.options.Persistent { // what is offered to one client, or with one subject's token, is no other's
+			store(s.config, capabilities, o.raw)
+		}
 	} else if !before.stored {
 		return
 	}
