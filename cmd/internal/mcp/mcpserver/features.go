@@ -36,7 +36,7 @@ func (s *Server) feature(ctx context.Context, session *Session, m Message) Reply
 		return Reply{body: encodeError(m.ID, codeMethodNotFound, nil), call: s.run(ctx, session, "there is no such method")}
 	}
 	caller := callerOf(session, m)
-	free := s.quick.acquire(ctx, [2]any{a.client, "features"}, [2]any{session.key(a.client), "features"})
+	free := s.quick.acquire(ctx, [2]any{session.group(a.client), "features"}, [2]any{session.key(a.client), "features"})
 	result, refused := s.config.Features.Answer(ctx, caller, m.Method, m.Params)
 	free()
 	switch {

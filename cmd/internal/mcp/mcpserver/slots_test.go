@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -176,6 +177,37 @@ func TestAHungUpstreamHoldsUpNobodyElse(t *testing.T) {
 		for range 8 {
 			assert.Contains(t, call("quick"), "slept")
 		}
+		close(end)
+	})
+}
+
+// TestFeaturesOfOneSubjectHoldUpNoOther: resources that hang in many sessions of one subject leave slots to the client of another one,
+// which has the same name.
+func TestFeaturesOfOneSubjectHoldUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := make(chan struct{})
+		s := New(Config{MaxCalls: 16, MaxEach: 4, Version: "0.0.0", Features: &Features{
+			Answer: func(_ context.Context, _ *Caller, method string, _ json.RawMessage) (json.RawMessage, *tools.RPCError) {
+				if method == "resources/read" {
+					<-end
+				}
+				return json.RawMessage(`{"prompts":[]}`), nil
+			},
+		}})
+		ask := func(subject, method string) (answered chan string) {
+			session := NewSession("claude-code")
+			require.True(t, session.Claim(subject))
+			answered = make(chan string, 1)
+			go func() {
+				answered <- answer(t, s, session, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{}}`)
+			}()
+			synctest.Wait()
+			return answered
+		}
+		for range 64 {
+			ask("ada", "resources/read")
+		}
+		assert.Len(t, ask("bob", "prompts/list"), 1)
 		close(end)
 	})
 }
