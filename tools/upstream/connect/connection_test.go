@@ -149,6 +149,22 @@ func TestQuestionsEndWithTheirCall(t *testing.T) {
 	}
 }
 
+// TestLongURIsThatAreWatchedHaveALimit: one client's subscriptions do not fill the memory.
+func TestLongURIsThatAreWatchedHaveALimit(t *testing.T) {
+	s := New(Config{Name: "box", Problem: "it is away"}, Options{})
+	s.watched[strings.Repeat("u", 600<<10)] = map[any]func(string){1: nil}
+	refusal := func(uri string) string {
+		_, refused := s.Watch(t.Context(), uri, 2, nil, nil)
+		require.NotNil(t, refused)
+		return refused.Message
+	}
+	for _, letter := range []string{"u", "v"} {
+		assert.Contains(t, refusal(strings.Repeat(letter, 600<<10)), "too many resources")
+	}
+	assert.Contains(t, refusal("w:"), "it is away")
+	assert.Equal(t, 601, s.watched.size())
+}
+
 // TestAPersonMayTakeLongerThanTheTransport: over HTTP it gives a question a deadline, and its answer the same one.
 func TestAPersonMayTakeLongerThanTheTransport(t *testing.T) {
 	over, cancel := context.WithDeadline(t.Context(), time.Now())

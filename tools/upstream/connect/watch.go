@@ -16,13 +16,22 @@ import (
 // watched holds who wants to hear of updates of which resource, by the resource's URI.
 type watched map[string]map[any]func(uri string)
 
-// maxWatched is the largest number of resources that a server's clients watch.
+// maxWatched is the largest number of resources that a server's clients watch. A long URI counts once more for each KiB, for each
+// client that watches it.
 const maxWatched = 1000
+
+// size is how much of maxWatched is taken.
+func (w watched) size() (size int) {
+	for uri, clients := range w {
+		size += 1 + len(clients)*(len(uri)>>10)
+	}
+	return size
+}
 
 // Watch calls updated for each update of a resource until Unwatch is called with the same key.
 func (s *Server) Watch(ctx context.Context, uri string, key any, updated func(uri string), caller Caller) (json.RawMessage, *tools.RPCError) {
 	s.mu.Lock()
-	if s.watched[uri] == nil && len(s.watched) >= maxWatched {
+	if long := len(uri) >> 10; (s.watched[uri] == nil || long > 0) && s.watched.size()+long >= maxWatched {
 		s.mu.Unlock()
 		return nil, &tools.RPCError{Code: mcp.INTERNAL_ERROR, Message: "too many resources of the server " + s.config.Name + " are watched already; unsubscribe from some"}
 	}
