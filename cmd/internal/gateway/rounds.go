@@ -20,7 +20,8 @@ import (
 // result, and the client's next call, which has the state of that result, waits for it.
 
 const (
-	maxRounds   = 256             // calls that wait for their client's next call
+	maxRounds   = 256             // calls that wait for their client's next call; a long one counts once more for each roundBytes
+	roundBytes  = 512 << 10       // of the params of its first and its latest call
 	roundWithin = 5 * time.Minute // for that call
 )
 
@@ -137,31 +138,37 @@ func (s *rounds) ask(r *round, question asked) (connect.Answer, error) {
 	return connect.Asking(map[string]any{id: request}, state), nil
 }
 
-// room makes room for a round where there are too many: one whose call has ended goes, else one of the client that has most and more
-// than the round's own. s.mu is locked.
+// size is how much of maxRounds a round takes.
+func (r *round) size() int { return 1 + (len(r.Params())+len(r.now.Load().Params()))/roundBytes }
+
+// room makes room for a round where there are too many: those whose calls have ended go, else those of the client that has most and
+// more than the round's own. s.mu is locked.
 func (s *rounds) room(of *round) bool {
-	if len(s.waiting) < maxRounds {
-		return true
-	}
-	have := map[any]int{}
+	have, taken := map[any]int{}, of.size()
 	for _, r := range s.waiting {
-		have[ownerOf(r.Caller)]++
+		have[ownerOf(r.Caller)] += r.size()
+		taken += r.size()
 	}
-	victim, most := "", have[ownerOf(of.Caller)]+1
-	for state, r := range s.waiting {
-		n := have[ownerOf(r.Caller)]
-		if r.life.Err() != nil {
-			n += maxRounds + 1
+	for taken > maxRounds {
+		victim, most := "", have[ownerOf(of.Caller)]+of.size()
+		for state, r := range s.waiting {
+			n := have[ownerOf(r.Caller)]
+			if r.life.Err() != nil {
+				n += 2 * maxRounds
+			}
+			if n > most {
+				victim, most = state, n
+			}
 		}
-		if n > most {
-			victim, most = state, n
+		gone := s.waiting[victim]
+		if gone == nil {
+			return false
 		}
+		gone.cancel()
+		delete(s.waiting, victim)
+		have[ownerOf(gone.Caller)] -= gone.size()
+		taken -= gone.size()
 	}
-	if victim == "" {
-		return false
-	}
-	s.waiting[victim].cancel()
-	delete(s.waiting, victim)
 	return true
 }
 

@@ -16,15 +16,18 @@ import (
 
 func (c *connection) progress(fields map[string]any) {
 	token, _ := fields["progressToken"].(string)
+	var caller Caller
 	c.mu.Lock()
-	call := c.calls[token]
+	if call := c.calls[token]; call != nil {
+		caller = call.caller
+	}
 	c.mu.Unlock()
-	if call == nil || call.caller.ProgressToken() == nil {
+	if caller == nil || caller.ProgressToken() == nil {
 		return
 	}
 	passed := maps.Clone(fields)
-	passed["progressToken"] = call.caller.ProgressToken()
-	call.caller.Notify("notifications/progress", passed)
+	passed["progressToken"] = caller.ProgressToken()
+	caller.Notify("notifications/progress", passed)
 }
 
 // maxQuestions is the number of questions of one connection that wait for an answer. A long one counts once more for each MiB.
@@ -188,9 +191,11 @@ func (c *connection) progressed(ctx context.Context, fields map[string]any) {
 }
 
 // answering returns the client that answers an upstream's request, or nil if there is none: that of the call in whose
-// answer the request came, else the only session that is calling, else the owner of the connection.
+// answer the request came, unless it was cancelled, else the only session that is calling, else the owner of the connection.
 func (c *connection) answering(ctx context.Context) Caller {
 	if call, ok := ctx.Value(pendingKey{}).(*pendingCall); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		return call.caller
 	}
 	return c.latest()
@@ -264,7 +269,7 @@ func (c *connection) only() (caller Caller, calling bool) {
 	c.last = slices.DeleteFunc(c.last, func(p *pendingCall) bool { return !p.cancelled.IsZero() && time.Since(p.cancelled) > cancelledFor })
 	mixed := false
 	for _, p := range c.last {
-		mixed = mixed || p.caller.Session() != c.last[0].caller.Session()
+		mixed = mixed || p.session != c.last[0].session
 		if p.cancelled.IsZero() {
 			caller, calling = p.caller, true
 		}

@@ -36,7 +36,8 @@ type connection struct {
 // pendingCall is a call in progress, during which the upstream may send requests and notifications.
 type pendingCall struct {
 	token     string
-	caller    Caller
+	session   any       // the caller's
+	caller    Caller    // nil: cancelled; it may hold long arguments
 	cancelled time.Time // zero: it was not
 }
 
@@ -222,7 +223,7 @@ func (c *connection) close() {
 
 // begin registers a call. end has to be called with the call's context when it has ended.
 func (c *connection) begin(caller Caller) (p *pendingCall, end func(context.Context)) {
-	p = &pendingCall{token: fmt.Sprintf("p%d", c.ids.Add(1)), caller: caller}
+	p = &pendingCall{token: fmt.Sprintf("p%d", c.ids.Add(1)), session: caller.Session(), caller: caller}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls[p.token] = p
@@ -233,7 +234,7 @@ func (c *connection) begin(caller Caller) (p *pendingCall, end func(context.Cont
 		delete(c.calls, p.token)
 		c.over(p)
 		if ctx.Err() != nil {
-			p.cancelled = time.Now()
+			p.cancelled, p.caller = time.Now(), nil
 			return
 		}
 		c.last = slices.DeleteFunc(c.last, func(q *pendingCall) bool { return q == p })

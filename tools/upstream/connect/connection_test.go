@@ -63,6 +63,7 @@ func TestAQuestionInAnAnswerBelongsToItsCall(t *testing.T) {
 	caller, calling := c.only()
 	assert.True(t, calling)
 	assert.Nil(t, caller)
+	assert.Nil(t, c.last[1].caller, "what a cancelled call was given is not kept")
 	c.last[1].cancelled = time.Now().Add(-2 * cancelledFor)
 	caller, _ = c.only()
 	assert.Same(t, alice, caller)
