@@ -61,6 +61,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	config := Config{URL: "https://me:hunter2@h/mcp?key=hunter3", Headers: map[string]string{"A": "Bearer hunter4"}}
 	assert.Equal(t, "https://[hidden]@h/mcp?[hidden] [hidden] [hidden]",
 		withoutSecrets("https://me:hunter2@h/mcp?key=hunter3 Bearer hunter4 hunter4", config))
+	assert.Equal(t, `Post "https://h[hidden]": EOF`, withoutSecrets(`Post "https://h/s/hunter5/mcp": EOF`, Config{URL: "https://h/s/hunter5/mcp"}))
 }
 
 func TestTheLimitsOfConnections(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 // and switches, which occur in many other texts.
 const minSecret = 6
 
-// withoutSecrets removes from a text the values of a server's headers and environment, and the part of its
-// address after the path.
+// withoutSecrets removes from a text the values of a server's headers and environment, and the parts of its
+// address before and after the host.
 func withoutSecrets(text string, c Config) string {
 	var secrets []string
 	for _, value := range c.Env {
@@ -24,8 +24,11 @@ func withoutSecrets(text string, c Config) string {
 	}
 	_, query, _ := strings.Cut(c.URL, "?")
 	secrets = append(secrets, query)
-	if u, err := url.Parse(c.URL); err == nil && u.User != nil {
-		secrets = append(secrets, u.User.String())
+	if u, err := url.Parse(c.URL); err == nil {
+		secrets = append(secrets, u.EscapedPath()) // hosted servers have keys in theirs
+		if u.User != nil {
+			secrets = append(secrets, u.User.String())
+		}
 	}
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // longest first, because one may be part of another
 	for _, secret := range secrets {
