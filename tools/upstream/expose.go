@@ -63,6 +63,10 @@ func (p plan) build(l level) []Exposed {
 			list = append(list, asListed(t))
 		case len(t.actions) == 1 && t.actions[0].Name == "":
 			list = append(list, single(t, l))
+		case p.mode == Trimmed: // the operator's group
+			most := levels[Grouped][0]
+			most.read = l.read
+			list = append(list, grouped(t, most))
 		default:
 			list = append(list, grouped(t, l))
 		}

@@ -57,7 +57,7 @@ func (r *Route) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON uses the short form where it says all.
 func (r Route) MarshalJSON() ([]byte, error) {
-	if len(r.Set) == 0 && !r.listed && len(r.Require) == 0 {
+	if !r.restricts() {
 		return json.Marshal(r.Tool)
 	}
 	type plain struct {
@@ -154,6 +154,21 @@ func (m Mapping) Unknown(tools []Definition) []string {
 		add("rename", tool)
 	}
 	return unknown
+}
+
+// restricts reports whether an action takes less than its tool does.
+func (r Route) restricts() bool { return r.listed || len(r.Set) > 0 || len(r.Require) > 0 }
+
+// restricts reports whether any action does.
+func (m Mapping) restricts() bool {
+	for _, g := range m.Groups {
+		for _, r := range g.Actions {
+			if r.restricts() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // routed returns the tools that a mapping groups, pins or hides.

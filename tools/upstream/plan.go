@@ -53,7 +53,7 @@ func planOf(s Server, mode Mode, o Options) plan {
 	for i := range s.Tools {
 		byName[s.Tools[i].Name] = &s.Tools[i]
 	}
-	if mode == Grouped {
+	if mode == Grouped || m.restricts() { // anybody can say that he is a client with another form
 		p.group(m, s.Tools, byName, o)
 	}
 	taken := p.routed()

@@ -174,7 +174,7 @@ func (a *Action) undeclared(name string) bool {
 // refuseExtra refuses a parameter that the operator's mapping does not allow for an action,
 // and a value for a parameter that the mapping fixes.
 func (a *Action) refuseExtra(e *Exposed, args map[string]any) string {
-	if !a.Route.listed && len(a.Route.Set) == 0 && len(a.Route.Require) == 0 {
+	if !a.Route.restricts() {
 		return ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(args)) {

@@ -83,6 +83,22 @@ func TestTrimKeepsNamesAndDescriptions(t *testing.T) {
 	assert.Contains(t, string(member.InputSchema), `"action":{"type":"string"}`, "a tool without actions keeps a parameter of that name")
 }
 
+// TestTrimKeepsWhatAMappingRestricts: a client that says it searches tools itself gets no more than the others.
+func TestTrimKeepsWhatAMappingRestricts(t *testing.T) {
+	maps, err := ParseMappings([]byte(`{"groups":{"member":{"actions":{"archive":{"tool":"remove_member","set":{"action":"archive"},"params":["id"]}}}}}`), []string{"library"})
+	require.NoError(t, err)
+	m := maps["library"]
+	list := Expose(Server{Name: "library", Tools: library(t), Mapping: &m}, Trimmed, options)
+	require.Len(t, list, 6, "one for each tool")
+	member := find(t, list, "library_member")
+	call, _, _ := member.Translate(map[string]any{"action": "archive", "id": json.Number("7")})
+	require.NotNil(t, call)
+	assert.Equal(t, map[string]any{"id": json.Number("7"), "action": "archive"}, call.Arguments)
+	for _, e := range list {
+		assert.True(t, e.Name == "library_member" || e.Actions[0].Def.Name != "remove_member", e.Name)
+	}
+}
+
 func TestAParameterCalledActionBecomesSubaction(t *testing.T) {
 	list := Expose(Server{Name: "library", Tools: library(t)}, Grouped, options)
 	call, _, refusal := find(t, list, "library_member").Translate(map[string]any{
