@@ -242,7 +242,7 @@ func (g *Gateway) Notified(client *mcpserver.Caller, method string, raw json.Raw
 	}
 	params, _ := decoded(raw).(map[string]any)
 	for _, s := range servers {
-		go s.Tell(method, params)
+		s.Tell(method, params)
 	}
 	return len(servers) > 0
 }

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -148,6 +150,37 @@ func TestQuestionsEndWithTheirCall(t *testing.T) {
 		<-roots
 		<-task
 	}
+}
+
+// hung is the transport to a server that takes no notification.
+type hung struct {
+	transport.Interface
+	sent atomic.Int32
+}
+
+func (h *hung) SendNotification(ctx context.Context, _ mcp.JSONRPCNotification) error {
+	h.sent.Add(1)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestAServerThatTakesNoNotificationsIsSentFew: a client that announces changed roots without end does not use up all connections.
+func TestAServerThatTakesNoNotificationsIsSentFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, s := &hung{}, New(Config{Name: "box", Problem: "it hangs"}, Options{})
+		s.conn = &connection{link: link{transport: h}}
+		for range 1000 {
+			s.Tell("notifications/roots/list_changed", nil)
+		}
+		synctest.Wait()
+		assert.EqualValues(t, maxTelling, h.sent.Load())
+		time.Sleep(listWithin)
+		synctest.Wait()
+		s.Tell("notifications/roots/list_changed", nil)
+		synctest.Wait()
+		assert.EqualValues(t, maxTelling+1, h.sent.Load())
+		s.end()
+	})
 }
 
 // TestLongURIsThatAreWatchedHaveALimit: one client's subscriptions do not fill the memory.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -51,6 +52,7 @@ type Server struct {
 	end  context.CancelFunc
 
 	changes changes
+	telling atomic.Int32 // notifications of clients that are being sent
 
 	mu           sync.Mutex
 	opening      Config          // the entry with the subject's tokens, which stay out of errors and logs
@@ -432,18 +434,32 @@ func (s *Server) Unconfirmed() bool {
 	return s.offer.stored && slices.ContainsFunc(s.offer.Tools, func(d upstream.Definition) bool { return d.Trusted() })
 }
 
-// Tell sends a client's notification to the server if it is connected. Progress is sent only to a server that waits for it.
+// maxTelling is the number of clients' notifications that are sent at a time. A server over HTTP may take long over each.
+const maxTelling = 16
+
+// Tell sends a client's notification to the server if it is connected, and has taken most of the earlier ones. Progress is sent
+// only to a server that waits for it.
 func (s *Server) Tell(method string, params map[string]any) {
 	s.mu.Lock()
 	conn := s.conn
 	s.mu.Unlock()
-	switch {
-	case conn == nil: // a server that was gone asks again after it reconnects
-	case method == "notifications/progress":
-		conn.progressed(s.life, params)
-	default:
-		_ = conn.notify(s.life, method, params)
+	if conn == nil { // a server that was gone asks again after it reconnects
+		return
 	}
+	if s.telling.Add(1) > maxTelling {
+		s.telling.Add(-1)
+		return
+	}
+	go func() {
+		defer s.telling.Add(-1)
+		ctx, cancel := context.WithTimeout(s.life, listWithin)
+		defer cancel()
+		if method == "notifications/progress" {
+			conn.progressed(ctx, params)
+		} else {
+			_ = conn.notify(ctx, method, params)
+		}
+	}()
 }
 
 // Close ends the server, including an attempt to connect to it.
