@@ -5,7 +5,6 @@ package history
 
 import (
 	"encoding/json"
-	"math"
 	"path"
 	"regexp"
 	"strconv"
@@ -221,21 +220,17 @@ func (c ToolCall) FileRead() (file string, from, to int) {
 	switch {
 	case c.Kind == Read && c.Limit > 0:
 		from = max(c.Offset, 1)
-		return c.File, from, from + c.Limit - 1
+		return c.File, from, min(from+c.Limit-1, lastLine)
 	case c.Kind == Read:
 		return c.File, max(c.Offset, 1), 0
 	case c.Kind != Bash:
 		return "", 0, 0
 	}
 	if m := numberedRange().FindStringSubmatch(c.Command); m != nil {
-		from, _ = strconv.Atoi(m[2])
-		to, _ = strconv.Atoi(m[3])
-		return m[1], from, to
+		return m[1], lineOf(m[2]), lineOf(m[3])
 	}
 	if m := sedRange().FindStringSubmatch(c.Command); m != nil {
-		from, _ = strconv.Atoi(m[1])
-		to, _ = strconv.Atoi(m[2])
-		return m[3], from, to
+		return m[3], lineOf(m[1]), lineOf(m[2])
 	}
 	if m := printed().FindStringSubmatch(c.Command); m != nil {
 		return m[1], 1, 0
@@ -243,19 +238,28 @@ func (c ToolCall) FileRead() (file string, from, to int) {
 	return "", 0, 0
 }
 
+// lastLine is the last line that any file has, so that every store can hold it and the one of a text after it.
+const lastLine = 1 << 30
+
+// lineOf returns the number that a text is, as a line; 0 if it is none.
+func lineOf(text string) int {
+	n, _ := strconv.Atoi(text) // beyond its range it is the largest number
+	return min(max(n, 0), lastLine)
+}
+
 func number(args map[string]any, names ...string) int {
 	for _, name := range names {
 		switch n := args[name].(type) {
 		case float64:
-			if n > 0 && n < math.MaxInt32 {
+			if n > 0 && n < lastLine {
 				return int(n)
 			}
 		case json.Number:
-			if i, err := strconv.Atoi(n.String()); err == nil && i > 0 {
+			if i := lineOf(n.String()); i > 0 {
 				return i
 			}
 		case string:
-			if i, err := strconv.Atoi(n); err == nil && i > 0 {
+			if i := lineOf(n); i > 0 {
 				return i
 			}
 		}

@@ -21,6 +21,12 @@ func TestParseCall(t *testing.T) {
 	require.Equal(t, Read, ParseCall("mcp__pruner__read", nil).Kind)
 	file, from, to := ParseCall("Bash", map[string]any{"command": "cd /r && sed -n '10,20p' a/b.go"}).FileRead()
 	require.Equal(t, []any{"a/b.go", 10, 20}, []any{file, from, to})
+	for _, c := range []ToolCall{ // lines that no file has, and no column of a database
+		ParseCall("Bash", map[string]any{"command": "sed -n '99999999999,99999999999999999999p' a"}), ParseCall("Read", map[string]any{"file_path": "a", "offset": "99999999999", "limit": 1e9}),
+	} {
+		_, from, to = c.FileRead()
+		require.Equal(t, []any{lastLine, lastLine}, []any{from, to})
+	}
 	file, _, _ = ParseCall("Bash", map[string]any{"command": "go test ./..."}).FileRead()
 	require.Empty(t, file)
 	require.True(t, Same("/repo/a/b.go", "a/b.go"))

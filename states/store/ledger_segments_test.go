@@ -26,6 +26,8 @@ func (w *ledgerTest) put() {
 	s := w.of(id)
 	assert.Equal(w, []any{[]string{"a", "b"}, "t", true, true, 7, 1, "task"}, []any{s.Tags, s.Topic, s.Created.Equal(at), s.Touched.Equal(at), s.Tokens, s.Bytes, s.Task})
 
+	assert.Empty(w, w.of(w.store(contextgc.Entry{Text: "odd", Segment: contextgc.Segment{Path: strings.Repeat("/odd", 300)}})).Path, "no index holds it")
+
 	before, err := w.Size(w.Context())
 	require.NoError(w, err)
 	_, err = w.Put(w.Context(), contextgc.Entry{Text: "z", Segment: contextgc.Segment{Project: "p"}}, contextgc.Entry{Segment: contextgc.Segment{Project: "bad id"}})

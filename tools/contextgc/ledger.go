@@ -109,7 +109,11 @@ type Entry struct {
 	Called []byte
 }
 
-// Complete fills in the missing fields of an entry that a ledger is about to store.
+// maxPath is the longest path in bytes that a database's index holds beside the names of subject and project.
+const maxPath = 1024
+
+// Complete fills in the missing fields of an entry that a ledger is about to store. A model may call a tool with any path: one that no
+// index holds is left out.
 func (e *Entry) Complete(now time.Time) error {
 	if !ValidID(e.Project) || e.ID != "" && !ValidID(e.ID) {
 		return fmt.Errorf("bad project or segment id %q %q", e.Project, e.ID)
@@ -119,6 +123,9 @@ func (e *Entry) Complete(now time.Time) error {
 	}
 	if e.Touched.IsZero() {
 		e.Touched = e.Created
+	}
+	if len(e.Path) > maxPath {
+		e.Path = ""
 	}
 	e.Type, e.Tier = cmp.Or(e.Type, Log), cmp.Or(e.Tier, Working)
 	e.Hash, e.Bytes = sha256.Sum256([]byte(e.Text)), len(e.Text)

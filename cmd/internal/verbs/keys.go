@@ -11,7 +11,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -92,14 +91,11 @@ func addKeyCommand(p command.Process, with keyUse) *cobra.Command {
 	return c
 }
 
-// maxKeyText is the longest name of a subject, and the longest note.
-const maxKeyText = 256
-
 // checkKey refuses what cannot be a key.
 func checkKey(k store.Key) error {
 	for _, text := range []string{k.Subject, k.Note} {
-		if len(text) > maxKeyText || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
-			return command.Usagef("%q: want at most %d bytes of printable text", text, maxKeyText)
+		if !web.Printable(text) {
+			return command.Usagef("%q: want at most %d bytes of printable text", text, web.MaxName)
 		}
 	}
 	if name := strings.TrimSpace(k.Subject); name == "" || name != k.Subject {

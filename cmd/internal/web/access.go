@@ -94,8 +94,8 @@ func (a Access) trusts(r *http.Request) bool {
 	return slices.ContainsFunc(a.Proxies, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap()) })
 }
 
-// maxUserBytes is the longest name of a user that is taken from a header.
-const maxUserBytes = 128
+// MaxName is the longest name of a user or a subject, in bytes.
+const MaxName = 256
 
 // forwarded lists the headers that only the reverse proxy may set.
 var forwarded = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-User"}
@@ -110,10 +110,15 @@ func (a Access) TakeUser(r *http.Request) string {
 	for _, name := range forwarded {
 		r.Header.Del(name)
 	}
-	if len(user) > maxUserBytes || strings.ContainsFunc(user, func(c rune) bool { return !unicode.IsPrint(c) }) {
+	if !Printable(user) {
 		return ""
 	}
 	return user
+}
+
+// Printable reports whether a text can be the name of a user or a subject, which is shown and stored.
+func Printable(text string) bool {
+	return len(text) <= MaxName && !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
 // ParseProxies parses addresses and ranges of addresses.

@@ -110,8 +110,8 @@ func (o *OIDC) callerOf(token *oidc.IDToken) (Caller, error) {
 		}
 	}
 	subject, _ := all[o.Claim].(string)
-	if strings.TrimSpace(subject) == "" || o.Claim == "email" && all["email_verified"] != true {
-		return Caller{}, ErrUnknownCaller // "" is the owner of the machine, and anybody can enter any address
+	if strings.TrimSpace(subject) == "" || !Printable(subject) || o.Claim == "email" && all["email_verified"] != true {
+		return Caller{}, ErrUnknownCaller // "" is the owner of the machine, no database stores any text, and anybody can enter any address
 	}
 	return Caller{Subject: subject, Until: token.Expiry}, nil
 }

@@ -115,6 +115,7 @@ func TestTokensOfAProvider(t *testing.T) {
 		"another audience": {"aud": "https://other.example.com"}, "no audience": {"aud": nil}, "another issuer": {"iss": "https://evil.example.com"},
 		"expired": {"exp": time.Now().Add(-time.Minute).Unix()}, "no expiry": {"exp": nil}, "not yet valid": {"nbf": time.Now().Add(time.Hour).Unix()},
 		"no subject": {"sub": nil}, "the owner's name": {"sub": ""}, "a subject that is no text": {"sub": 7},
+		"a subject that no database stores": {"sub": "al\x00ice"}, "one that no index holds": {"sub": strings.Repeat("alice", 600)},
 	} {
 		_, err := m.Check(t.Context(), p.token(change))
 		assert.ErrorIs(t, err, web.ErrUnknownCaller, what)
