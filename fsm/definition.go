@@ -95,8 +95,9 @@ func (d *Definition) Initial() State { return d.table.Initial }
 func (d *Definition) Rows() []Row { return slices.Clone(d.rows) }
 
 // States returns the states in the order of their first appearance.
-func (d *Definition) States() []State       { return slices.Clone(d.states) }
-func (d *Definition) Has(s State) bool      { return slices.Contains(d.states, s) }
+func (d *Definition) States() []State  { return slices.Clone(d.states) }
+func (d *Definition) Has(s State) bool { return slices.Contains(d.states, s) }
+
 // Terminal reports whether a state is terminal.
 func (d *Definition) Terminal(s State) bool { return slices.Contains(d.table.Terminal, s) }
 

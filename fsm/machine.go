@@ -83,10 +83,12 @@ func (m *Machine) Metadata(do func(field string, value any)) {
 
 // Definition returns the definition that the machine was made from.
 func (m *Machine) Definition() *Definition { return m.def }
+
 // State returns the current state.
-func (m *Machine) State() State            { return State(m.looplab.Current()) }
+func (m *Machine) State() State { return State(m.looplab.Current()) }
+
 // Done reports whether the machine is in a terminal state.
-func (m *Machine) Done() bool              { return m.def.Terminal(m.State()) }
+func (m *Machine) Done() bool { return m.def.Terminal(m.State()) }
 
 // Steps returns the transitions taken so far.
 func (m *Machine) Steps() []Step { return m.steps }

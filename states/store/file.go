@@ -126,7 +126,8 @@ func (f *file) source() string {
 }
 
 // DB returns the database, which is replaced after damage. Readers need not wait for writers.
-func (f *file) DB() *sql.DB  { return f.db.Load() }
+func (f *file) DB() *sql.DB { return f.db.Load() }
+
 // Close releases the file.
 func (f *file) Close() error { return errors.Join(f.DB().Close(), f.content.Load().header.Close()) }
 func (f *file) shared() bool { return false }

@@ -107,6 +107,7 @@ func (u unchanged) write(ctx context.Context, work func(context.Context, querier
 
 // Name implements contextgc.Ledger.
 func (l *Ledger) Name() string { return l.name }
+
 // Shared implements contextgc.Ledger.
 func (l *Ledger) Shared() bool { return l.shared() }
 

@@ -78,7 +78,8 @@ type call struct {
 }
 
 // FocusQuestion implements tools.Call.
-func (call) FocusQuestion() string    { return "" }
+func (call) FocusQuestion() string { return "" }
+
 // Subject implements tools.Subjecter.
 func (c call) Subject() tools.Subject { return c.about }
 
@@ -112,11 +113,13 @@ type output struct {
 }
 
 // Code implements tools.Output.
-func (o output) Code() string         { return o.Text() }
+func (o output) Code() string { return o.Text() }
+
 // Source implements tools.Output.
 func (o output) Source() tools.Source { return tools.Source{} }
+
 // Notice implements tools.Noticer.
-func (o output) Notice() string       { return o.notice }
+func (o output) Notice() string { return o.notice }
 
 // Prune implements tools.Output. It is never called, because these tools take no focus
 // question.

@@ -397,8 +397,9 @@ func (c *Conversation) name(given string) {
 
 // WorksIn sets the folders in which the client says it works, in the order in which it says them.
 func (c *Conversation) WorksIn(folders ...string) { c.folders = folders }
+
 // Folders returns them.
-func (c *Conversation) Folders() []string         { return c.folders }
+func (c *Conversation) Folders() []string { return c.folders }
 
 // Anthropic's cache keeps entries at marks only, of which a request may have four, and finds one at most 20 blocks before a mark. The
 // clients leave one mark free.
