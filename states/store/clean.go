@@ -34,6 +34,11 @@ func bytesOf(ctx context.Context, q querier, of owner) (n int64, err error) {
 
 // Clean implements contextgc.Ledger. In a database the age limits the sessions of all subjects, and the size each subject's texts.
 func (l *Ledger) Clean(ctx context.Context, limits contextgc.Limits) (removed int, err error) {
+	if l.db != nil {
+		if err = l.db.measure(ctx); err != nil {
+			return 0, l.failed(err, "", "clean the database")
+		}
+	}
 	now := l.now()
 	if limits.Age > 0 {
 		before := now.Add(-limits.Age)

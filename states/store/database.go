@@ -83,6 +83,23 @@ func connect(s Database) (*DB, error) {
 // Now returns the time by the database's clock, which all replicas share: those of replicas may differ.
 func (db *DB) Now() time.Time { return db.now().Add(time.Duration(db.ahead.Load())) }
 
+// compare compares the clocks.
+func (db *DB) compare(at time.Time) {
+	db.ahead.Store(int64(at.Sub(db.now()).Truncate(time.Second))) // the answer took a while, too
+}
+
+// measure compares the clocks anew, before anything is removed by its age: that of this process may have been set since the latest connection.
+func (db *DB) measure(ctx context.Context) error {
+	return db.read(ctx, func(ctx context.Context, q querier) error {
+		var at time.Time
+		_, err := first(ctx, q, []any{&at}, "SELECT clock_timestamp()")
+		if err == nil {
+			db.compare(at)
+		}
+		return err
+	})
+}
+
 // here returns what this process's clock shows at a time by the database's clock.
 func (db *DB) here(t time.Time) time.Time { return t.Add(-time.Duration(db.ahead.Load())) }
 

@@ -98,7 +98,7 @@ func (db *DB) connected(ctx context.Context, conn *pgx.Conn) error {
 		err = usable(n, oldest)
 	}
 	if err == nil {
-		db.ahead.Store(int64(at.Sub(db.now()).Truncate(time.Second))) // the answer took a while, too
+		db.compare(at)
 	}
 	return err
 }
