@@ -20,15 +20,18 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc/wire"
 )
 
-// peerKey is the context key of the error about a connection's other end.
+// peerKey is the context key of what asks whether another user is at a connection's other end.
 type peerKey struct{}
 
-// withPeer records in a connection's context whether another user is at its other end.
+// withPeer lets a connection's requests ask that. The answer is in a table of all connections of the machine, so that it is not looked
+// up for one that only takes a place: whoever opens thousands would stop everybody.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
-	if uid, ok := peerUser(c); ok && uid != os.Getuid() {
-		return context.WithValue(ctx, peerKey{}, true)
-	}
-	return ctx
+	return context.WithValue(ctx, peerKey{}, sync.OnceValue(func() bool { uid, ok := peerUser(c); return ok && uid != os.Getuid() }))
+}
+
+func fromOther(r *http.Request) bool {
+	other, known := r.Context().Value(peerKey{}).(func() bool)
+	return known && other()
 }
 
 // admit returns a request with its subject and without what admitted it, or answers it. On loopback a request has to come
@@ -47,13 +50,13 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.R
 		if caller, status, reason, message = s.check(r, credential); reason == "" {
 			return r.WithContext(agent.WithUser(agent.WithSubject(r.Context(), caller.Subject), user)), true
 		}
-	case r.Context().Value(peerKey{}) != nil:
-		reason, message = "other_user", "this proxy belongs to another user of the machine; start one of your own"
-	case s.prover.admits(r):
+	case s.prover.admits(r) && !fromOther(r):
 		return r, true
 	case !s.secret.Take(r):
 		reason, message = "no_secret", "the secret is missing or wrong. It belongs into the header "+secret.Header+
 			" or before /v1 in the base URL; the first line of the proxy's log names the file with that URL, and docs/GC.md says more"
+	case fromOther(r):
+		reason, message = "other_user", "this proxy belongs to another user of the machine; start one of your own"
 	case misplaced(r, func(text string) bool { return secret.In([]byte(text)) }):
 		reason, message = "misplaced_secret", "a secret of this proxy is where it would reach the provider. It belongs into the header "+secret.Header+" or before /v1 in the base URL"
 	default:

@@ -3,6 +3,8 @@ package proxy
 import (
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/runnerfsm/setup/secret"
 )
 
@@ -43,6 +46,16 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	assert.Contains(t, refused, "belongs to another user")
 	assert.Len(t, up.bodies, 1)
 	assert.Contains(t, p.end(t), "other_user")
+}
+
+// Neither a connection alone nor a request without the secret makes the proxy read the table of all connections.
+func TestStrangersAreNotLookedUp(t *testing.T) {
+	s, w := newServer(nil, nil, func(fsm.Event) {}), httptest.NewRecorder()
+	s.secret = secret.New()
+	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/v1/models", nil)
+	s.ServeHTTP(w, r.WithContext(withPeer(t.Context(), struct{ net.Conn }{}))) // which panics when it is asked anything
+	assert.Equal(t, http.StatusForbidden, w.Code)
+	assert.Contains(t, w.Body.String(), "the secret is missing")
 }
 
 func TestTheOwnerOfASocket(t *testing.T) {
