@@ -25,13 +25,16 @@ func IsFailure(text []byte, u contextgc.Usage) bool {
 	return u.Input+u.Read+u.Written+u.Output == 0 && failure().Match(text)
 }
 
+// mostTokens is the largest count that is believed. A model may write any into the arguments of a call, and sums of larger ones fit nowhere.
+const mostTokens = 1 << 30
+
 // UsageIn extracts the token counts from an answer, streamed or not.
 func UsageIn(text []byte) contextgc.Usage {
 	var u contextgc.Usage
 	inclusive, cached := false, 0
 	for _, m := range counts().FindAllSubmatch(text, -1) {
 		n, err := strconv.Atoi(string(m[2]))
-		if err != nil {
+		if err != nil || n > mostTokens {
 			continue
 		}
 		switch string(m[1]) {

@@ -74,6 +74,7 @@ func TestUsageOfOthers(t *testing.T) {
 		`{"model":"gpt-x","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":5}}`: {Model: "gpt-x", Input: 40, Read: 60, Output: 5},
 		`{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens":5}}`:            {Input: 100, Output: 5},
 		`{"usageMetadata":{"promptTokenCount":70,"cachedContentTokenCount":30,"candidatesTokenCount":2}}`:              {Input: 40, Read: 30, Output: 2},
+		`{"usage":{"input_tokens":7},"content":[{"type":"tool_use","input":{"output_tokens":9223372036854775807}}]}`:   {Input: 7},
 	} {
 		assert.Equal(t, want, UsageIn([]byte(text)))
 	}
