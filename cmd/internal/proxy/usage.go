@@ -12,8 +12,8 @@ import (
 // Bytes kept of an answer to read its usage from. The answer is not delayed; its beginning and end are
 // copied as it passes.
 const (
-	headBytes = 64 << 10
-	tailBytes = 64 << 10
+	headBytes = 32 << 10
+	tailBytes = 32 << 10
 )
 
 // listen records the usage of an answer as it passes. What a gateway refuses within a stream of status 200 was not answered. It cannot be
