@@ -98,6 +98,27 @@ func inFront(t *testing.T, kind, program, file string) string {
 	return printed.String()
 }
 
+// What a transcript lost is made up for: ids, calls, and that parallel calls were those of one answer.
+func TestValid(t *testing.T) {
+	args := map[string]any{"command": "ls"}
+	call, use := sessions.Step{Kind: sessions.Call}, sessions.Step{Kind: sessions.Use, ID: "a", Tool: "Bash", Args: args}
+	result := sessions.Step{Kind: sessions.Result, Tool: "bash_execute", Args: args}
+	of := func(s sessions.Step, id string) sessions.Step { s.ID = id; return s }
+	kinds := func(steps ...sessions.Step) (text string) {
+		ids := map[string]string{"": "-"}
+		for _, s := range valid(sessions.Session{Steps: steps}).Steps {
+			if _, known := ids[s.ID]; !known {
+				ids[s.ID] = fmt.Sprint(len(ids))
+			}
+			text += fmt.Sprint(s.Kind, ids[s.ID], " ")
+		}
+		return text
+	}
+	assert.Equal(t, "call- use1 use2 result1 result2 call- ", kinds(call, use, call, use, of(result, "a"), of(result, "a"), call), "one id for all")
+	assert.Equal(t, "call- use1 result1 use2 result2 ", kinds(call, use, result, result), "no ids, and a call too few")
+	assert.Equal(t, "use1 result1 use2 result2 drop2 ", kinds(use, of(result, "a"), use, of(result, "a"), sessions.Step{Kind: sessions.Drop, ID: "a"}))
+}
+
 // A client changes one old message at a time, never one of the newest.
 func TestEdit(t *testing.T) {
 	var history []sessions.Step

@@ -221,6 +221,7 @@ func find(ctx context.Context, collection string, ids []string) (list []sessions
 	}
 	var long, short []sessions.Session
 	take := func(s sessions.Session) error {
+		s = valid(s)
 		switch named := slices.ContainsFunc(ids, func(id string) bool { return id != "" && strings.HasPrefix(s.ID, id) }); {
 		case named:
 			list = append(list, s)
