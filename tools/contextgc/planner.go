@@ -50,7 +50,7 @@ type Window struct {
 	// written to it again whether or not anything is cleared.
 	Cached  int
 	Entries []int // where the entries end that the cache finds after a change, of one that keeps them at marks; nil: any beginning
-	Cold    int   // earlier calls that found less than half of their prompts in the cache
+	Cold    int   // earlier calls that found less than half of their prompts in a cache with marks
 
 	Bill float64 // cost of the session's input so far without clearing, in fresh tokens
 	Lost float64 // cost of clearing so far; negative if it has saved more

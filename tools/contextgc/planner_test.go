@@ -83,6 +83,19 @@ func TestThePlannerWaitsForAColdCache(t *testing.T) {
 	assert.Empty(t, DefaultPolicy().Decide(w).Clear)
 }
 
+// A cache without marks loses prompts when nobody can foresee it, so that there is no clearing at no cost to wait for.
+func TestOnlyForeseenLossesAreWaitedFor(t *testing.T) {
+	for lookBack, want := range map[int]int{20: 2, 0: 0} {
+		s := NewPlanner(DefaultPolicy())
+		s.Prices.LookBack = lookBack
+		s.Text(10_000, 1)
+		for range 3 {
+			s.Call(nil, 0)
+		}
+		assert.Equal(t, want, s.Window(0).Cold)
+	}
+}
+
 func TestWhatStays(t *testing.T) {
 	clears := func(s *Planner, item int) bool {
 		return slices.Contains(DefaultPolicy().Decide(cold(s)).Clear, item)

@@ -40,7 +40,7 @@ type Planner struct {
 	sent   int           // tokens of the last call's prompt, with clearing
 	was    int           // the same, without clearing
 	calls  int
-	cold   int // calls that found no cache
+	cold   int // calls that found less than half of their prompts in a cache with marks
 	edited map[string]int
 	again  map[int]int // by the number of an item that was read again, its new number
 	base   int         // tokens of what stands before the conversation
@@ -251,7 +251,7 @@ func (s *Planner) warm(cached int) int {
 // the given indices were cleared before it.
 func (s *Planner) Call(clear []int, cached int) {
 	s.calls++
-	if s.was > 0 && 2*cached < s.was {
+	if s.Prices.LookBack > 0 && 2*cached < s.was { // when a cache without marks loses one cannot be foreseen, so that there is nothing to wait for
 		s.cold++
 	}
 	warm := min(s.warm(cached), s.window)
