@@ -18,6 +18,10 @@ type Client struct {
 	Results Results
 	Shells  Shells // on Windows; elsewhere all of them are POSIX
 
+	// LoginShell: elsewhere its model's commands run in a login shell. /etc/profile may set PATH anew there, and ~/.bashrc is not read,
+	// so that the PATH from which the client was started does not count.
+	LoginShell bool
+
 	Transcripts Transcripts
 
 	Hooks   *Hooks // nil: it has none that are known, and init cannot set it up

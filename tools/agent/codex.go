@@ -28,6 +28,7 @@ var Codex = Client{
 		HidesErrorData: true,
 	},
 	Shells:        Shells{Hooks: CMD, Tools: PowerShell},
+	LoginShell:    true,
 	Hooks:         &codexHooks,
 	Prefix:        &codexPrefix,
 	ModelList:     []string{"debug", "models"},

@@ -21,6 +21,19 @@ func Self() (path string, onPath bool, err error) {
 	return path, onPath, nil
 }
 
+// loginFolders are the folders that PATH has in every login shell.
+var loginFolders = []string{"/usr/local/bin", "/usr/bin", "/bin"}
+
+// InLoginShell reports whether a login shell finds this program as "mcp-pruner", whatever the PATH of this process is.
+func InLoginShell() bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	_, found := find(self, runtime.GOOS, loginFolders)
+	return found
+}
+
 // find is Self for a program at a path and the folders of PATH.
 func find(self, system string, folders []string) (path string, onPath bool) {
 	name := Program

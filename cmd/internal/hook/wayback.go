@@ -19,13 +19,14 @@ func BackCommand(client string, lookup func(string) (string, bool)) string {
 		return rule + backVerb
 	}
 	path, onPath, err := command.Self()
-	if err != nil || onPath {
+	c := agent.Named(client)
+	if err != nil || onPath && (!c.LoginShell || runtime.GOOS == "windows" || command.InLoginShell()) {
 		return existing.DefaultBack
 	}
 	if link := backLink(path, lookup); link != "" && pointLink(link, path) == nil {
 		path = link
 	} // else its own path, as on Windows, where making a link is a privilege
-	start, ok := agent.Named(client).ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
+	start, ok := c.ToolShell(runtime.GOOS).Start(runtime.GOOS, path)
 	if !ok {
 		return existing.DefaultBack
 	}
