@@ -111,7 +111,11 @@ func showGain(g *hook.Gain, w io.Writer) error {
 		fmt.Fprintf(&b, "With a subscription, whose windows count tokens: by cuts %d fewer were sent in all calls, %+.1f %% of them.\n", g.Less, 100*float64(g.Less)/float64(all))
 	}
 	if t.Net < 0 {
-		b.WriteString("You lost: \"mcp-pruner init CLIENT --uninstall\" takes the hooks out.\n")
+		part := "hooks"
+		if t.Clearing < t.Gross-t.Rereads {
+			part = "proxy"
+		}
+		fmt.Fprintf(&b, "You lost: \"mcp-pruner init CLIENT --%s --uninstall\" takes the %s out.\n", part, part)
 	}
 	if g.Unknown > 0 {
 		fmt.Fprintf(&b, "%s not in a transcript that can be read: counted once, as written to the cache.\n", terminal.Count(g.Unknown, "result"))

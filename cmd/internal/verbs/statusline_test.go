@@ -69,3 +69,15 @@ func TestGainIsCounted(t *testing.T) {
 	require.Regexp(t, `day +by cuts +by clearing +lost +net +of the bill +at list price *\n *2026-11-03 +\+100 +\+20 +30 +\+90 +\+4\.5 % +-\$1\.00`, out.String())
 	require.Regexp(t, `2026-11-04 .* - *\n`, out.String(), "a price that is not known")
 }
+
+// TestGainNamesWhatLost: the undo that gain names is of the part that lost.
+func TestGainNamesWhatLost(t *testing.T) {
+	for part, total := range map[string]hook.GainPart{
+		"hooks": {Results: 1, Gross: 10, Rereads: 90, Cleared: 1, Clearing: 20, Net: -60},
+		"proxy": {Cleared: 27, Clearing: -4577, Net: -4577},
+	} {
+		var out strings.Builder
+		require.NoError(t, showGain(&hook.Gain{Sessions: 1, Total: total}, &out))
+		require.Contains(t, out.String(), `You lost: "mcp-pruner init CLIENT --`+part+` --uninstall" takes the `+part+" out.\n")
+	}
+}

@@ -44,10 +44,22 @@ func choicesIn(ctx context.Context, p command.Process, list []found, asWanted bo
 			}
 		}
 		if len(offers) == 0 {
-			all = append(all, choice{client: c, line: "what works with its model; too few sessions to say what pays (later: mcp-pruner try)", sure: true})
+			all = append(all, choice{client: c, line: unmeasured(c, asWanted), sure: true})
 		}
 	}
 	return all
+}
+
+// unmeasured says what is set up in a client of whose sessions there are no figures.
+func unmeasured(c found, asWanted bool) string {
+	const why = "; too few sessions to say what pays (later: mcp-pruner try)"
+	switch {
+	case asWanted:
+		return "what the flags say"
+	case c.ModelList != nil:
+		return "the proxy, and hooks if its model lets them work" + why
+	}
+	return "hooks" + why
 }
 
 // offersIn returns the parts of the program with what each would have saved in the user's sessions of a client; none if these are too

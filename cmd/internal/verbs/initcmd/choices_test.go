@@ -68,7 +68,7 @@ func TestInitByWhatPays(t *testing.T) {
 		return p.Stdout.(*bytes.Buffer).String()
 	}
 	out := run()
-	assert.Contains(t, out, "  1  what works with its model; too few sessions to say what pays (later: mcp-pruner try)\n")
+	assert.Contains(t, out, "  1  hooks; too few sessions to say what pays (later: mcp-pruner try)\n")
 	assert.NotContains(t, out, "Percent", "there are none")
 	assert.Contains(t, out, "On now: Claude Code (hooks).")
 
@@ -90,4 +90,12 @@ func TestJobs(t *testing.T) {
 	assert.True(t, jobs[1].sets && !jobs[1].chooses() && !jobs[1].prefix)
 	jobs = options{}.jobs([]choice{{client: claude, part: replay.Context}})
 	assert.True(t, jobs[0].prefix && !jobs[0].sets, "the prefix alone writes nothing of init's")
+}
+
+// TestWhatIsOfferedWithoutFigures: a client without enough sessions is offered what init then sets up there.
+func TestWhatIsOfferedWithoutFigures(t *testing.T) {
+	claude, codex := found{Client: agent.Named("claude")}, found{Client: agent.Named("codex")}
+	assert.Regexp(t, "^hooks; too few", unmeasured(claude, false))
+	assert.Regexp(t, "^the proxy, and hooks if its model lets them work; too few", unmeasured(codex, false))
+	assert.Equal(t, "what the flags say", unmeasured(claude, true))
 }
