@@ -31,4 +31,5 @@ type RecoverArgs struct {
 	Ranges  []recovery.Range
 	Numbers bool
 	Pattern *regexp.Regexp // nil: return the ranges themselves
+	Whole   bool           // without ranges and pattern return the whole text
 }

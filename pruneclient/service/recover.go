@@ -59,6 +59,9 @@ func (s *Service) Recover(ctx context.Context, a RecoverArgs, most int) (Recover
 	if err != nil {
 		return Recovery{}, err
 	}
+	if lines := original.Len(); a.Whole && len(a.Ranges) == 0 && a.Pattern == nil && lines > 0 {
+		a.Ranges = []recovery.Range{{Start: 1, End: lines}}
+	}
 	if most > 0 {
 		most = max(most, len(original.String())+1)
 	}

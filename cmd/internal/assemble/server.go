@@ -155,13 +155,13 @@ func (o *Offer) list(own own) func(client string) []tools.Tool {
 		return o.List
 	}
 	back := mcpserver.RecoverTool(own.lines)
-	back[0].AlwaysLoad = own.shared
+	back.AlwaysLoad = own.shared
 	return func(client string) []tools.Tool {
 		list := o.List(client)
-		if slices.ContainsFunc(list, func(t tools.Tool) bool { return t.Name == back[0].Name }) {
+		if slices.ContainsFunc(list, func(t tools.Tool) bool { return t.Name == back.Name }) {
 			return list
 		}
-		return append(slices.Clip(list), back...)
+		return append(slices.Clip(list), back)
 	}
 }
 

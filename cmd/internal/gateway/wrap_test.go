@@ -86,6 +86,10 @@ func TestAWrappedServersLongResultsAreCut(t *testing.T) {
 	_, id, _ := strings.Cut(cut, `"jeeves/prune_id":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	assert.Contains(t, c.result(callOf(4, "recover_text", `{"prune_id":"`+id+`","ranges":[{"start_line":601,"end_line":601}],"include_line_numbers":false}`)), "INFO request served in 4 ms")
+	whole := c.result(callOf(5, "recover_text", `{"prune_id":"`+id+`"}`))
+	assert.Contains(t, whole, "INFO request served in 4 ms", "the id alone, as the line in the place of a result names it")
+	assert.Contains(t, whole, "ERROR payment of order 77 was refused")
+	assert.Equal(t, whole, c.result(callOf(6, "recover_text", `{"prune_id":"`+id+`","ranges":[]}`)))
 }
 
 // TestAWrapCutsToHeadTailAndRecords: a long list of JSON on one line is cut to its first and last items, each of them whole.

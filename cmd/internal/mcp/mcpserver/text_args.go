@@ -15,7 +15,9 @@ import (
 // outside the text have an error of their own.
 const (
 	noLimits = `{}`
-	anyRange = `{"properties": {"ranges": {"items": {"properties": {"start_line": {"minimum": null}, "end_line": {"minimum": null}}}}}}`
+	anyRange = `{` + anyLine + `}`
+	anyLine  = `"properties": {"ranges": {"items": {"properties": {"start_line": {"minimum": null}, "end_line": {"minimum": null}}}}}`
+	idAlone  = `{"required": ["prune_id"], ` + anyLine + `}`
 )
 
 // maxTimeout is the highest timeout_ms. The schema has no limit, but a higher value would overflow a time.Duration.

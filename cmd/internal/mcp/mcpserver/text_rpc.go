@@ -19,19 +19,19 @@ const maxAnswerBytes = 32 << 20
 // failed recovery is a JSON-RPC error. recover_range is an alias.
 func TextRPC(s *service.Service) []tools.Tool {
 	room := newBudget(answerBudget)
-	return serviceTools(map[string]tools.Builder{
-		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
+	return []tools.Tool{
+		serviceTool("prune_text", noLimits, func(args map[string]any) (tools.Call, []tools.Issue) {
 			a := pruneArgs(args)
 			return answering(func(ctx context.Context) (any, error) { return s.PruneText(ctx, a) }), nil
-		},
-		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
+		}),
+		serviceTool("recover_text", anyRange, func(args map[string]any) (tools.Call, []tools.Issue) {
 			a, issues := recoverArgs(args)
 			return answering(func(ctx context.Context) (any, error) { return recoverWhole(ctx, s, a, room) }), issues
-		},
-		"health": func(map[string]any) (tools.Call, []tools.Issue) {
+		}),
+		serviceTool("health", noLimits, func(map[string]any) (tools.Call, []tools.Issue) {
 			return answering(func(context.Context) (any, error) { return s.Health(), nil }), nil
-		},
-	})
+		}),
+	}
 }
 
 // CodeTool returns the tool for POST /prune, the swe-pruner contract. The arguments have already been checked.

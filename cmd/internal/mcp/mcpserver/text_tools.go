@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/recovery"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/service"
@@ -17,40 +18,31 @@ const pageBytes = 200_000
 
 // TextTools returns prune_text and recover_text over a service.
 func TextTools(s *service.Service) []tools.Tool {
-	return append(serviceTools(map[string]tools.Builder{
-		"prune_text": func(args map[string]any) (tools.Call, []tools.Issue) {
+	return []tools.Tool{
+		serviceTool("prune_text", noLimits, func(args map[string]any) (tools.Call, []tools.Issue) {
 			return pruneCall{service: s, args: pruneArgs(args)}, nil
-		},
-	}), RecoverTool(s)...)
+		}),
+		recoverTool(s, anyRange, false),
+	}
 }
 
-// RecoverTool returns recover_text alone.
-func RecoverTool(s *service.Service) []tools.Tool {
-	return serviceTools(map[string]tools.Builder{
-		"recover_text": func(args map[string]any) (tools.Call, []tools.Issue) {
-			a, issues := recoverArgs(args)
-			return recoverCall{service: s, args: a}, issues
-		},
+// RecoverTool returns recover_text for a server without prune_text. There the line in the place of a result names the id alone, which
+// is enough for the whole text.
+func RecoverTool(s *service.Service) tools.Tool { return recoverTool(s, idAlone, true) }
+
+func recoverTool(s *service.Service, limits string, whole bool) tools.Tool {
+	return serviceTool("recover_text", limits, func(args map[string]any) (tools.Call, []tools.Issue) {
+		a, issues := recoverArgs(args)
+		a.Whole = whole
+		return recoverCall{service: s, args: a}, issues
 	})
 }
 
-// serviceTools returns the service's tools for which there is a builder. There is none for health, which is for operators of
-// the HTTP service.
-func serviceTools(build map[string]tools.Builder) []tools.Tool {
-	var all []tools.Tool
-	for _, t := range service.Tools() {
-		if build[t.Name] == nil {
-			continue
-		}
-		limits := noLimits
-		if t.Name == "recover_text" {
-			limits = anyRange
-		}
-		all = append(all, tools.Tool{
-			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: true, Check: tools.Checked(t.InputSchema, limits, build[t.Name]),
-		})
-	}
-	return all
+// serviceTool returns a tool of the service by its name, with what its arguments are held to besides its schema.
+func serviceTool(name, limits string, build tools.Builder) tools.Tool {
+	all := service.Tools()
+	t := all[slices.IndexFunc(all, func(t service.Tool) bool { return t.Name == name })]
+	return tools.Tool{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: true, Check: tools.Checked(t.InputSchema, limits, build)}
 }
 
 // neverPruned gives both tools an empty focus question, because neither a pruned text nor a recovered one may be
