@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -80,7 +82,11 @@ func addKeyCommand(p command.Process, with keyUse) *cobra.Command {
 				if _, err := fmt.Fprintln(p.Stdout, key); err != nil {
 					return errors.Join(err, all.Revoke(c.Context(), k.ID)) // nobody has seen it
 				}
-				_, err := fmt.Fprintf(p.Stderr, "%s is a key of %s. It is not shown again.\n", k.ID, k.Subject)
+				shown := ""
+				if readByOthers(p.Stdout) {
+					shown = " Other users of this machine can read the file that it went to: chmod 600 that."
+				}
+				_, err := fmt.Fprintf(p.Stderr, "%s is a key of %s. It is not shown again.%s\n", k.ID, k.Subject, shown)
 				return err
 			})
 		},
@@ -89,6 +95,16 @@ func addKeyCommand(p command.Process, with keyUse) *cobra.Command {
 	c.Flags().StringVar(&expires, "expires", "", "time until it expires, such as 90d or 12h (default: never)")
 	c.Flags().StringVar(&note, "note", "", "what it is for, for the list")
 	return c
+}
+
+// readByOthers reports whether what is written goes to a file that other users may read.
+func readByOthers(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok || runtime.GOOS == "windows" {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
 }
 
 // checkKey refuses what cannot be a key.
