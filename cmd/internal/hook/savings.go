@@ -92,7 +92,7 @@ func GainOf(ctx context.Context, noted []Note, proxied []Proxied) (*Gain, error)
 		bySession[p.Usage.Session] = p
 	}
 	if len(byTranscript)+len(bySession) == 0 {
-		return nil, errors.New("nothing has been cut or cleared yet: clearing begins after some dozens of commands; \"mcp-pruner doctor\" says what is set up in which client, \"mcp-pruner init\" sets it up")
+		return nil, errors.New("nothing has been cut or cleared yet: clearing begins after some dozens of commands; \"mcp-pruner doctor\" says what is set up in which client, \"mcp-pruner init\" sets it up. What a gateway had cleared is counted by /healthz of the proxy alone")
 	}
 	for _, path := range slices.Sorted(maps.Keys(byTranscript)) {
 		session, err := sessions.OpenCarried(ctx, path)

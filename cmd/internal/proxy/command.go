@@ -57,7 +57,10 @@ are never stored. docs/GC.md explains what it does and what it saves.`,
 			if err = v.checkEnsured(); err != nil {
 				return err
 			}
-			return stopping(p, ensure(c.Context(), p, v.Options))
+			if !c.Flags().Changed(idleFlag) {
+				v.idle = idleInBackground
+			}
+			return stopping(p, ensure(c.Context(), p, v.Options, v.idle))
 		},
 	}
 	v.addFlags(c.Flags())
@@ -72,8 +75,10 @@ func (v *verb) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&v.Store, "store", "", StoreUsage)
 	f.StringVar(&v.Note, "note", "", "write the first request of a conversation to this new file, which only you can read, for mcp-pruner context --from")
 	f.BoolVar(&v.ensured, "ensure", false, "start the proxy in the background unless one answers there, and wait until it does")
-	f.DurationVar(&v.idle, "end-idle", 0, "end after a time without requests (default: never)")
+	f.DurationVar(&v.idle, idleFlag, 0, "end after a time without requests; 0: never (default: 24h with --ensure)")
 }
+
+const idleFlag = "end-idle"
 
 // check parses --upstream and refuses what no proxy can use.
 func (v *verb) check() error {

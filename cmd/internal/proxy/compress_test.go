@@ -274,18 +274,24 @@ func TestAGatewayIsToldOfFailures(t *testing.T) {
 func TestTheSecretIsABearer(t *testing.T) {
 	g := newGateway(t, newRig(t, database(t), GC))
 	g.server.secret = secret.New()
-	ask := func(bearer string) int {
+	ask := func(bearer string) (status int, says string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.proxy.URL+"/v1/compress", strings.NewReader(`{"messages":[{"role":"user","content":"x"}]}`))
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+bearer)
 		response, err := http.DefaultClient.Do(r)
 		require.NoError(t, err)
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
 		_ = response.Body.Close()
-		return response.StatusCode
+		return response.StatusCode, string(text)
 	}
-	assert.Equal(t, http.StatusOK, ask(string(g.server.secret)))
-	assert.Equal(t, http.StatusForbidden, ask(string(secret.New())))
-	assert.Equal(t, http.StatusForbidden, ask("x"))
+	status, _ := ask(string(g.server.secret))
+	assert.Equal(t, http.StatusOK, status)
+	for _, wrong := range []string{string(secret.New()), "x"} {
+		status, says := ask(wrong)
+		assert.Equal(t, http.StatusForbidden, status)
+		assert.Contains(t, says, "It belongs into the bearer token, the header X-Mcp-Pruner-Secret or before /v1")
+	}
 }
 
 // TestAGatewayOutlivesAKilledProxy: what a proxy answered before it was killed, at whatever moment, the next one answers, too; a request in

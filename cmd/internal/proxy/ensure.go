@@ -29,7 +29,7 @@ const (
 
 // ensure starts a proxy in the background unless one answers already, and returns when it does. It prints nothing then,
 // because what the hook of a client prints goes to the model.
-func ensure(ctx context.Context, p command.Process, o Options) error {
+func ensure(ctx context.Context, p command.Process, o Options, idle time.Duration) error {
 	key, err := secret.LoadProof(p.Lookup)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func ensure(ctx context.Context, p command.Process, o Options) error {
 			l.close()
 			return nil
 		case NotRunning(err) && !started:
-			if err := startInBackground(p, o, file); err != nil {
+			if err := startInBackground(p, o, idle, file); err != nil {
 				return err
 			}
 			started = true
@@ -67,7 +67,7 @@ func ensure(ctx context.Context, p command.Process, o Options) error {
 }
 
 // startInBackground starts a proxy that outlives this process and has no terminal. Its log is the file, from the beginning.
-func startInBackground(p command.Process, o Options, file string) error {
+func startInBackground(p command.Process, o Options, idle time.Duration, file string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func startInBackground(p command.Process, o Options, file string) error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(self, "proxy", "--port", strconv.Itoa(o.Port), "--policy", string(o.Policy), "--end-idle", idleInBackground.String())
+	cmd := exec.Command(self, "proxy", "--port", strconv.Itoa(o.Port), "--policy", string(o.Policy), "--"+idleFlag, idle.String())
 	if o.Upstream != nil {
 		cmd.Args = append(cmd.Args, "--upstream", o.Upstream.String())
 	}

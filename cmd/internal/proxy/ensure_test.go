@@ -65,6 +65,21 @@ func TestEnsure(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := Ask(t.Context(), address, key); return NotRunning(err) }, time.Minute, 10*time.Millisecond)
 }
 
+// What --end-idle says holds for a proxy in the background, too.
+func TestEnsureWithATime(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the test program takes no verb there")
+	}
+	state, port := t.TempDir(), strconv.Itoa(freePort(t))
+	cmd := exec.Command(os.Args[0], "--ensure", "--port", port, "--end-idle", "2s")
+	cmd.Env = append(os.Environ(), childMode+"=1", "XDG_STATE_HOME="+state)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	key, err := secret.LoadProof(func(name string) (string, bool) { return state, name == "XDG_STATE_HOME" })
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { _, err := Ask(t.Context(), "http://127.0.0.1:"+port, key); return NotRunning(err) }, time.Minute, 3*time.Second)
+}
+
 func TestAProxyThatNobodyUsesEnds(t *testing.T) {
 	idle := newServer(nil, nil, nil)
 	ctx, stop := idle.endIdle(t.Context(), 50*time.Millisecond)
