@@ -290,7 +290,7 @@ func TestTheSecretIsABearer(t *testing.T) {
 	for _, wrong := range []string{string(secret.New()), "x"} {
 		status, says := ask(wrong)
 		assert.Equal(t, http.StatusForbidden, status)
-		assert.Contains(t, says, "It belongs into the bearer token, the header X-Mcp-Pruner-Secret or before /v1")
+		assert.Contains(t, says, "It belongs into the header X-Mcp-Pruner-Secret, of a gateway into the bearer token, or before /v1")
 	}
 }
 

@@ -53,12 +53,8 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) (admitted *http.R
 	case s.prover.admits(r) && !fromOther(r):
 		return r, true
 	case !s.secret.Take(r):
-		places := "the header " + secret.Header
-		if ofGateway(r.URL.Path) {
-			places = "the bearer token, " + places
-		}
-		reason, message = "no_secret", "the secret is missing or wrong. It belongs into "+places+
-			" or before /v1 in the base URL; the first line of the proxy's log names the file with that URL, and docs/GC.md says more"
+		reason, message = "no_secret", "the secret is missing or wrong. It belongs into the header "+secret.Header+
+			", of a gateway into the bearer token, or before /v1 in the base URL; the first line of the proxy's log names the file with that URL, and docs/GC.md says more"
 	case fromOther(r):
 		reason, message = "other_user", "this proxy belongs to another user of the machine; start one of your own"
 	case misplaced(r, func(text string) bool { return secret.In([]byte(text)) }):
