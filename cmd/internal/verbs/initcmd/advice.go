@@ -34,7 +34,7 @@ func Transcripts(lookup func(string) (string, bool)) ([]string, error) {
 		found = append(found, paths...)
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no sessions of %s on this machine; name a file or folder of sessions", command.Or(agent.Titles(recorded())))
+		return nil, fmt.Errorf("no sessions of %s on this machine: \"mcp-pruner init\" sets up what works without them; or name a file or folder of sessions", command.Or(agent.Titles(recorded())))
 	}
 	slices.Sort(found)
 	return found, nil
