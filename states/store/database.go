@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // Conns is the size of a process's pool.
@@ -179,7 +182,19 @@ func (db *DB) do(ctx context.Context, work func(context.Context) error) error {
 	if ctx.Err() == nil {
 		db.noted(ctx, err)
 	}
+	if unfit(err) {
+		err = fmt.Errorf("%w: %w", contextgc.ErrValue, err)
+	}
 	return err
+}
+
+// unfit reports whether err is about a value of a statement: the next statement may succeed.
+func unfit(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code[:2] == "22" || e.Code[:2] == "54" // data exception, program limit exceeded
+	}
+	return err != nil && strings.Contains(err.Error(), "failed to encode args[") // pgx has no type for what a column's type cannot hold
 }
 
 // again reports whether work that failed changed nothing and may succeed the next time: the server undid it, or had not

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"crypto/rand"
 	"strings"
 	"sync"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-pruner/mcp-pruner/tools/agent"
 	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
@@ -27,6 +29,19 @@ func (w *ledgerTest) put() {
 	assert.Equal(w, []any{[]string{"a", "b"}, "t", true, true, 7, 1, "task"}, []any{s.Tags, s.Topic, s.Created.Equal(at), s.Touched.Equal(at), s.Tokens, s.Bytes, s.Task})
 
 	assert.Empty(w, w.of(w.store(contextgc.Entry{Text: "odd", Segment: contextgc.Segment{Path: strings.Repeat("/odd", 300)}})).Path, "no index holds it")
+
+	if w.Shared() { // what no column and what no index holds is an error of its own, and the others are stored
+		key := make([]byte, 9000)
+		_, _ = rand.Read(key)
+		for i, bad := range []contextgc.Entry{{Segment: contextgc.Segment{FirstLine: 1 << 40}}, {Key: key}} {
+			bad.Project = "p"
+			_, err := w.Put(w.Context(), contextgc.Entry{Text: "of bob", Segment: contextgc.Segment{Project: "p", Subject: "bob"}}, bad)
+			require.ErrorIs(w, err, contextgc.ErrValue)
+			list, err := w.List(agent.WithSubject(w.Context(), "bob"), contextgc.Filter{Project: "p"})
+			require.NoError(w, err)
+			assert.Len(w, list, i+1)
+		}
+	}
 
 	before, err := w.Size(w.Context())
 	require.NoError(w, err)

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -23,6 +24,11 @@ func (l *Ledger) Put(ctx context.Context, entries ...contextgc.Entry) (ids []str
 			}
 			return nil
 		})
+	}
+	if errors.Is(err, contextgc.ErrValue) && len(entries) > 1 { // the others may be of other subjects
+		for _, e := range entries {
+			_, _ = l.Put(ctx, e) // err says it
+		}
 	}
 	return ids, l.failed(err, "store segments", "segments into the database")
 }

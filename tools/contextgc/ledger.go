@@ -39,7 +39,7 @@ type Ledger interface {
 // Segments is the part of a [Ledger] with what agents were shown.
 type Segments interface {
 	// Put stores entries, all or none, and returns their ids. A zero time means now, an empty id a new one. An entry with
-	// the key of an earlier one is not stored again.
+	// the key of an earlier one is not stored again. With ErrValue those are stored that can be.
 	Put(ctx context.Context, entries ...Entry) ([]string, error)
 	// Get returns a segment with its exact text. If several match, it returns the latest; if none does, ErrNotFound.
 	Get(ctx context.Context, what Reference) (Segment, string, error)
@@ -97,6 +97,9 @@ var ErrNotFound = errors.New("segment not found")
 
 // ErrDecided means that another decision was stored for a place first. That one is in force.
 var ErrDecided = errors.New("the place is decided already")
+
+// ErrValue means that the ledger works, but cannot hold a value that it was given.
+var ErrValue = errors.New("a value cannot be stored")
 
 // Entry is a segment to store, with its text.
 type Entry struct {

@@ -108,6 +108,23 @@ func TestALedgerThatCannotBeOpenedHeals(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
+// A value of one request that the ledger cannot hold is that request's error: for the others the ledger works, and its text is shown to nobody.
+func TestAValueThatCannotBeStoredStopsNobodyElse(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	r.engine.Store = &unfit{r.store}
+	body := string(full(claudeHistory(40)))
+	assert.Equal(t, body, string(r.post(t, "/v1/messages", []byte(body))))
+	assert.Equal(t, []any{OK, ""}, []any{r.server.state(t.Context()).Status, r.server.state(t.Context()).Message})
+	assert.Contains(t, r.logged(), "mcp_pruner.warning")
+	assert.NotContains(t, r.logged(), "ledger.failed")
+}
+
+type unfit struct{ contextgc.Ledger }
+
+func (unfit) Put(context.Context, ...contextgc.Entry) ([]string, error) {
+	return nil, fmt.Errorf("store segments: %w: a secret path", contextgc.ErrValue)
+}
+
 // If another process keeps the store locked, requests pass through without delay, with the earlier
 // decisions applied.
 func TestASlowStoreStopsNothing(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-pruner/mcp-pruner/fsm"
 	"github.com/mcp-pruner/mcp-pruner/states/clearing"
+	"github.com/mcp-pruner/mcp-pruner/tools/contextgc"
 )
 
 // HealthPath is the path at which a proxy reports its Health, to callers with its secret.
@@ -58,6 +59,7 @@ type health struct {
 	active   atomic.Int64 // requests in progress
 	noWay    atomic.Int64 // sessions in which results stay because nothing would bring them back
 	stuck    logged       // those that were counted
+	unfit    logged       // values that could not be stored
 
 	mu     sync.Mutex
 	why    string // "": it works
@@ -65,8 +67,15 @@ type health struct {
 	trying time.Time
 }
 
-// failed switches pruning and clearing off because of an error in the ledger of w; nil: in one that could not be opened.
+// failed switches pruning and clearing off because of an error in the ledger of w; nil: in one that could not be opened. An error
+// about a value is that of its request alone.
 func (h *health) failed(w *work, err error) {
+	if errors.Is(err, contextgc.ErrValue) {
+		if h.unfit.first("", time.Minute) {
+			h.emit(fsm.NewEvent("mcp_pruner.warning", "", fsm.Facts{"message": "not stored: " + err.Error()}))
+		}
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if w != nil && w.replaced {
