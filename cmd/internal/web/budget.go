@@ -40,6 +40,7 @@ type Budget struct {
 type account struct {
 	counted  int64 // bytes, without those of the request that exceeds the budget
 	requests int
+	over     *Hold // the request that exceeded the budget and goes on without that place; nil: there is none
 }
 
 // waiter is a request that asks for more.
@@ -115,6 +116,9 @@ func (h *Hold) Release() {
 	if b.beyond == h {
 		b.beyond = nil
 	}
+	if h.over == h {
+		h.over = nil
+	}
 	if h.requests--; h.requests == 0 {
 		delete(b.accounts, h.subject)
 	}
@@ -130,18 +134,40 @@ func (h *Hold) Shrink(bytes int64) {
 	if h.account == nil || h.bytes <= bytes {
 		return
 	}
-	if b.beyond != h {
+	if !b.exceeds(h) {
 		b.take(h, bytes-h.bytes)
 	}
 	h.bytes = bytes
 	b.admit()
 }
 
+// exceeds reports whether a request that holds something is outside the budget.
+func (b *Budget) exceeds(h *Hold) bool { return b.beyond == h || h.over == h }
+
+// settle is called when a text is whole. If its request exceeds the budget and is not over soon, as a call that waits for a person, it
+// leaves the place to other subjects, but not to its own.
+func (h *Hold) settle() {
+	b := h.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.beyond != h {
+		return
+	}
+	time.AfterFunc(keepWithin, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.beyond == h {
+			b.beyond, h.over = nil, h
+			b.admit()
+		}
+	})
+}
+
 // admit lets those go on who find room. When nobody exceeds the budget, one of the others may: the first of the subject with
 // the fewest requests, so that the many of one subject wait for each other.
 func (b *Budget) admit() {
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
-		if w.Hold != b.beyond && !b.take(w.Hold, w.more) {
+		if !b.exceeds(w.Hold) && !b.take(w.Hold, w.more) {
 			return false
 		}
 		w.bytes += w.more
@@ -151,8 +177,9 @@ func (b *Budget) admit() {
 	if b.beyond != nil && b.take(b.beyond, b.beyond.bytes) {
 		b.beyond = nil
 	}
-	if b.beyond == nil && len(b.waiting) > 0 {
-		b.beyond = slices.MinFunc(b.waiting, func(x, y *waiter) int { return cmp.Compare(x.requests, y.requests) }).Hold
+	may := slices.DeleteFunc(slices.Clone(b.waiting), func(w *waiter) bool { return w.over != nil })
+	if b.beyond == nil && len(may) > 0 {
+		b.beyond = slices.MinFunc(may, func(x, y *waiter) int { return cmp.Compare(x.requests, y.requests) }).Hold
 		b.take(b.beyond, -b.beyond.bytes)
 		b.admit()
 	}
@@ -198,6 +225,7 @@ func (h *Hold) ReadBody(w http.ResponseWriter, r *http.Request, size int64) ([]b
 	body, err := h.ReadAll(r.Context(), from, size)
 	if err == nil {
 		_ = from.control.SetReadDeadline(time.Time{}) // otherwise a long call would look like a client that hung up
+		h.settle()
 	}
 	return body, err
 }

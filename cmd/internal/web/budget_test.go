@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -125,4 +126,38 @@ func TestKeep(t *testing.T) {
 	}
 	assert.Equal(t, int64(100), b.free)
 	assert.Empty(t, b.accounts)
+}
+
+// A call that has sent its large body and waits leaves the place beyond the budget to others. Its own subject's wait for it.
+func TestBudgetDoesNotWaitForAWaitingCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(128<<10, time.Minute, time.Minute)
+		read := func(subject string) (h *Hold, done <-chan error) {
+			h = b.Hold(subject)
+			went := make(chan error, 1)
+			go func() {
+				_, err := h.ReadBody(httptest.NewRecorder(), httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("x", 1<<20))), 1<<20)
+				went <- err
+			}()
+			synctest.Wait()
+			return h, went
+		}
+		waits, first := read("alice")
+		require.NoError(t, <-first)
+		again, second := read("alice")
+		other, bobs := read("bob")
+		require.Empty(t, bobs, "most calls end soon")
+		time.Sleep(keepWithin)
+		synctest.Wait()
+		require.NoError(t, <-bobs)
+		other.Release()
+		synctest.Wait()
+		require.Empty(t, second)
+		waits.Release()
+		require.NoError(t, <-second)
+		again.Release()
+		assert.EqualValues(t, 128<<10, b.free)
+		assert.Empty(t, b.accounts)
+		assert.Nil(t, b.beyond)
+	})
 }
