@@ -223,12 +223,18 @@ func (c *connection) close() {
 
 // begin registers a call. end has to be called with the call's context when it has ended.
 func (c *connection) begin(caller Caller) (p *pendingCall, end func(context.Context)) {
+	told := func(context.Context) {}
+	if c.owner == nil {
+		q := &queued{Caller: caller}
+		caller, told = q, q.end
+	}
 	p = &pendingCall{token: fmt.Sprintf("p%d", c.ids.Add(1)), session: caller.Session(), caller: caller}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls[p.token] = p
 	c.last = append(c.last, p)
 	return p, func(ctx context.Context) {
+		told(ctx)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.calls, p.token)

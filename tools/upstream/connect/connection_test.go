@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -68,7 +69,56 @@ func TestAQuestionInAnAnswerBelongsToItsCall(t *testing.T) {
 	assert.Nil(t, c.last[1].caller, "what a cancelled call was given is not kept")
 	c.last[1].cancelled = time.Now().Add(-2 * cancelledFor)
 	caller, _ = c.only()
-	assert.Same(t, alice, caller)
+	assert.Same(t, alice, caller.(*queued).Caller)
+}
+
+// unread is a client that does not read for a while.
+type unread struct {
+	client
+	reads <-chan struct{}
+	mu    sync.Mutex
+	got   []any
+}
+
+func (*unread) ProgressToken() any { return "his" }
+func (u *unread) Notify(_ string, params any) {
+	<-u.reads
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.got = append(u.got, params.(map[string]any)["progress"])
+}
+
+// TestAClientThatDoesNotReadHoldsUpNobodyElse: on a connection that several share, neither its progress nor its updates stop the reader.
+func TestAClientThatDoesNotReadHoldsUpNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := make(chan struct{})
+		alice := &unread{reads: reads}
+		c := &connection{calls: map[string]*pendingCall{}, gone: make(chan struct{})}
+		of, end := c.begin(alice)
+		for n := range 100_000 {
+			c.progress(map[string]any{"progressToken": of.token, "progress": n})
+		}
+		s := &Server{watched: watched{"a": {}}}
+		s.watched["a"][alice] = s.apart(func(string) { <-reads })
+		s.updated("a")
+		ended := make(chan struct{})
+		go func() {
+			end(t.Context())
+			close(ended)
+		}()
+		synctest.Wait()
+		select {
+		case <-ended:
+			t.Fatal("the answer must not overtake the progress")
+		default:
+		}
+		close(reads)
+		<-ended
+		assert.Less(t, len(alice.got), 5000, "what finds no room is left out")
+		for n, got := range alice.got {
+			require.Equal(t, n, got)
+		}
+	})
 }
 
 // patient is a client that never answers.

@@ -38,7 +38,7 @@ func (s *Server) Watch(ctx context.Context, uri string, key any, updated func(ur
 	if s.watched[uri] == nil {
 		s.watched[uri] = map[any]func(string){}
 	}
-	s.watched[uri][key] = updated // before the server is told: an update may come before its answer
+	s.watched[uri][key] = s.apart(updated) // before the server is told: an update may come before its answer
 	s.mu.Unlock()
 	result, refused := s.Request(ctx, "resources/subscribe", map[string]any{"uri": uri}, nil, caller)
 	if refused != nil {
@@ -49,6 +49,23 @@ func (s *Server) Watch(ctx context.Context, uri string, key any, updated func(ur
 	defer s.mu.Unlock()
 	s.subscribed[uri] = true
 	return result, nil
+}
+
+// updates passes on the updates of a resource to one client.
+type updates struct {
+	Caller
+	updated func(uri string)
+}
+
+func (u updates) Notify(uri string, _ any) { u.updated(uri) }
+
+// apart returns updated, for a connection that several clients share, so that its reader does not wait for the client.
+func (s *Server) apart(updated func(uri string)) func(uri string) {
+	if s.owner != nil {
+		return updated
+	}
+	q := &queued{Caller: updates{updated: updated}}
+	return func(uri string) { q.Notify(uri, nil) }
 }
 
 // forget removes a watcher and returns the number of those that are left.
