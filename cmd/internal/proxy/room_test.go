@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,6 +61,25 @@ func TestBodiesFindRoomOrAreRefused(t *testing.T) {
 	first.Release()
 	status, _ = send("bob", messagesPath, packed, "gzip")
 	assert.Equal(t, http.StatusOK, status)
+}
+
+// One subject's answers in progress have a limit, which is nobody else's.
+func TestAnswersInProgressHaveALimit(t *testing.T) {
+	r := newRig(t, database(t), GC)
+	kept, _ := r.server.answers.LoadOrStore("bob", new(atomic.Int64))
+	kept.(*atomic.Int64).Store(maxAnswers - 1)
+	send := func(subject string) int {
+		q := httptest.NewRequest(http.MethodPost, "http://127.0.0.1"+messagesPath, strings.NewReader(`{"messages":[]}`))
+		got := httptest.NewRecorder()
+		r.server.ServeHTTP(got, q.WithContext(agent.WithSubject(q.Context(), subject)))
+		return got.Code
+	}
+	assert.Equal(t, []int{200, 200}, []int{send("bob"), send("bob")}, "what has ended does not count")
+	kept.(*atomic.Int64).Store(maxAnswers)
+	assert.Equal(t, []int{429, 429, 200}, []int{send("bob"), send("bob"), send("ann")})
+	kept, _ = r.server.answers.LoadOrStore("", new(atomic.Int64))
+	kept.(*atomic.Int64).Store(maxAnswers)
+	assert.Equal(t, 200, send(""))
 }
 
 // zipped returns a body with gzip's compression.

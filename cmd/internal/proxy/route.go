@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-pruner/mcp-pruner/cmd/internal/web"
@@ -34,6 +35,10 @@ func newServer(upstream *url.URL, r *clearing.Runs, emit func(fsm.Event)) *serve
 	return s
 }
 
+// maxAnswers is how many answers to one subject may be in progress: each takes memory, also if nobody reads it. The owner of the machine
+// has no limit.
+const maxAnswers = 512
+
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodConnect {
@@ -52,6 +57,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.aboutItself(w, r) || s.answerGateway(w, r) {
+		return
+	}
+	subject := agent.SubjectOf(r.Context())
+	kept, _ := s.answers.LoadOrStore(subject, new(atomic.Int64))
+	answers := kept.(*atomic.Int64)
+	defer answers.Add(-1)
+	if answers.Add(1) > maxAnswers && subject != "" {
+		refuse(w, r, http.StatusTooManyRequests, fmt.Sprintf("%d answers to you are in progress, and more are not kept", maxAnswers))
 		return
 	}
 	s.health.requests.Add(1)

@@ -47,6 +47,7 @@ type server struct {
 	patience   time.Duration
 	room       time.Duration // how long a request waits until there is room for its body
 	bodies     *web.Budget
+	answers    sync.Map // by subject an *atomic.Int64, how many are in progress
 	note       note
 	stop       func() // ends the process as a signal does; nil: no request can
 	emit       func(fsm.Event)
