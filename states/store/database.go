@@ -192,7 +192,7 @@ func (db *DB) do(ctx context.Context, work func(context.Context) error) error {
 func unfit(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		return e.Code[:2] == "22" || e.Code[:2] == "54" // data exception, program limit exceeded
+		return strings.HasPrefix(e.Code, "22") || strings.HasPrefix(e.Code, "54") // data exception, program limit exceeded
 	}
 	return err != nil && strings.Contains(err.Error(), "failed to encode args[") // pgx has no type for what a column's type cannot hold
 }
