@@ -11,50 +11,8 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/rank"
-	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
-
-// Aliases for the types of the sub-packages that callers of the line pruner need.
-type (
-	Kind    = doc.Kind          // kind of a text: code, documentation, log, list of matches
-	Opening = structure.Opening // the first line of a declaration, a section or a record
-)
-
-// The kinds. Auto detects one from the hints and the text.
-const (
-	Auto = doc.Auto
-	Code = doc.Code
-	Logs = doc.Logs
-	Docs = doc.Docs
-	Grep = doc.Grep
-)
-
-// Options limit a result. With the zero value the gates decide how much is kept.
-type Options struct {
-	File    string // file name, for detection
-	Command string // command line, for detection
-
-	Call session.Origin // the tool call that produced the text, and what its session did before
-
-	Budget float64 // > 0: the largest fraction of the text's tokens to keep; disables the gates and the confidence test
-
-	Ends float64 // > 0: nobody asked anything; what failed is kept, and the head and the tail up to this fraction of the tokens
-
-	Diffs bool // prune diffs, too; by default they are returned whole
-
-	MaxPruneRatio float64 // largest fraction of lines to prune, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio is set
-	LimitRatio    bool    // MaxPruneRatio applies even when it is 0
-	MinKeepLines  int     // kept >= min(n, MinKeepLines)
-
-	// Marker renders the marker that will replace an omitted range. When set, a range that is no longer
-	// than its marker is kept, and the whole text is kept when the result would be no shorter.
-	Marker func(Block) string
-
-	Explain bool // fill Result.Lines and Result.Terms
-
-	Weights *learned.Weights // weights of the learned ranking; nil selects the embedded ones
-}
 
 // Prune selects the lines of text that answer question. It checks ctx while scoring and returns ctx's error
 // once ctx is done.
@@ -214,9 +172,4 @@ func (s Survey) Choose() Result {
 // reached. It also keeps the lines that Prune protects.
 func (s Survey) Keep(order []int) Result {
 	return chooseInOrder(input{Text: s.text, Relevance: s.inParts, confidence: s.confidence, opts: s.opts}, order)
-}
-
-// AsksForReview reports whether a diff is read for what is in it, by the words before the call and the user's.
-func AsksForReview(call session.Origin, question string) bool {
-	return rank.AsksForReview(call, question)
 }

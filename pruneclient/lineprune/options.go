@@ -5,8 +5,36 @@ import (
 	"strconv"
 
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/doc"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/learned"
+	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/session"
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/lineprune/structure"
 )
+
+// Options limit a result. With the zero value the gates decide how much is kept.
+type Options struct {
+	File    string // file name, for detection
+	Command string // command line, for detection
+
+	Call session.Origin // the tool call that produced the text, and what its session did before
+
+	Budget float64 // > 0: the largest fraction of the text's tokens to keep; disables the gates and the confidence test
+
+	Ends float64 // > 0: nobody asked anything; what failed is kept, and the head and the tail up to this fraction of the tokens
+
+	Diffs bool // prune diffs, too; by default they are returned whole
+
+	MaxPruneRatio float64 // largest fraction of lines to prune, pruned <= floor(n*ratio); 0 means no limit unless LimitRatio is set
+	LimitRatio    bool    // MaxPruneRatio applies even when it is 0
+	MinKeepLines  int     // kept >= min(n, MinKeepLines)
+
+	// Marker renders the marker that will replace an omitted range. When set, a range that is no longer
+	// than its marker is kept, and the whole text is kept when the result would be no shorter.
+	Marker func(Block) string
+
+	Explain bool // fill Result.Lines and Result.Terms
+
+	Weights *learned.Weights // weights of the learned ranking; nil selects the embedded ones
+}
 
 // Result holds the kept lines and the reasons for the choice.
 type Result struct {

@@ -114,8 +114,6 @@ func IDIn(text string) string {
 	}
 }
 
-const idDigits = 8
-
 // wordAt reports whether a byte of a text belongs to a word.
 func wordAt(text string, at int) bool {
 	if at < 0 || at >= len(text) {

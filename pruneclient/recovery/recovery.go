@@ -152,6 +152,9 @@ func (s *Store) PutBeside(ctx context.Context, text string, failed func()) (id s
 	return id, func() error { return <-result }
 }
 
+// idDigits is the number of digits of a short id.
+const idDigits = 8
+
 // ShortID returns a new id, "prn_" and eight hexadecimal digits.
 func ShortID() string { return NewID()[:len("prn_")+idDigits] }
 
