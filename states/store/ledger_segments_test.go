@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"crypto/rand"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +34,7 @@ func (w *ledgerTest) put() {
 	if w.Shared() { // what no column and what no index holds is an error of its own, and the others are stored
 		key := make([]byte, 9000)
 		_, _ = rand.Read(key)
-		for i, bad := range []contextgc.Entry{{Segment: contextgc.Segment{FirstLine: 1 << 40}}, {Key: key}} {
+		for i, bad := range []contextgc.Entry{{Segment: contextgc.Segment{FirstLine: math.MaxInt}}, {Key: key}} {
 			bad.Project = "p"
 			_, err := w.Put(w.Context(), contextgc.Entry{Text: "of bob", Segment: contextgc.Segment{Project: "p", Subject: "bob"}}, bad)
 			require.ErrorIs(w, err, contextgc.ErrValue)
