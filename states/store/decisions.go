@@ -222,7 +222,7 @@ func (l *Ledger) Settle(ctx context.Context, heads map[[32]byte][32]byte) (all b
 
 const (
 	keepPlaces = "ON CONFLICT (mark) DO NOTHING" // those that are stored already
-	rowsAtOnce = 500                             // rows in one statement: SQLite compares each parameter with all others
+	rowsAtOnce = 100                             // rows in one statement: SQLite compares each of its parameters with all others
 )
 
 // addPlaces stores places in the order of their marks, so that replicas wait for each other and do not lock each other out.
