@@ -12,7 +12,7 @@ import (
 const gcPercent = 300
 
 // BoundMemory configures the garbage collector of a process that works for long, unless the user's environment does. It runs
-// rarely below a limit in bytes, and as often as usual above it.
+// rarely below a limit in bytes, and above it when a third was added to what lives.
 func BoundMemory(lookup func(string) (string, bool), limit int64) {
 	collect(lookup, gcPercent, limit)
 	if _, set := lookup("GOMEMLIMIT"); !set {
@@ -33,7 +33,7 @@ func newBound(limit int64) *bound {
 // follow runs after each collection.
 func (b *bound) follow() {
 	metrics.Read(b.live)
-	if limit := max(b.least, 2*int64(b.live[0].Value.Uint64())); limit != b.now {
+	if limit := max(b.least, int64(b.live[0].Value.Uint64())*4/3); limit != b.now {
 		b.now = limit
 		debug.SetMemoryLimit(limit)
 	}

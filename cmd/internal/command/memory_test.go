@@ -43,6 +43,6 @@ func TestTheLimitLeavesRoom(t *testing.T) {
 		runtime.GC() // follow runs some time after it
 		b.follow()
 		runtime.SetFinalizer(b, nil)
-		assert.Equal(t, max(least, 2*int64(b.live[0].Value.Uint64())), debug.SetMemoryLimit(-1))
+		assert.Equal(t, max(least, int64(b.live[0].Value.Uint64())*4/3), debug.SetMemoryLimit(-1))
 	}
 }
