@@ -47,8 +47,8 @@ func (f *Figures) clear(after *Outcome) Outcome {
 	}
 }
 
-// both returns the outcome of the hook with the planner after it: what the hook cut is not cleared again, and a result that
-// it cut is smaller when it is cleared. What is left to clearing is not cut.
+// both returns the outcome of the hook with the planner after it: lines that the hook cut are not
+// saved a second time by clearing, and the hook leaves alone what is left to clearing.
 func (f *Figures) both() Outcome {
 	hook := f.judge(Both)
 	gc := f.clear(&hook)

@@ -20,7 +20,7 @@ type Prices struct {
 	Bands []tokens.Band `json:"bands,omitempty"` // by the tokens of a prompt that the planner counts
 }
 
-// at returns the factor of each price of a prompt, and that of the output after it.
+// at returns the factors by which the bands of a prompt's size multiply its input prices and the price of its output.
 func (p Prices) at(prompt int) (input, output float64) {
 	input, output = 1, 1
 	for _, b := range p.Bands {

@@ -156,10 +156,10 @@ func (m Mapping) Unknown(tools []Definition) []string {
 	return unknown
 }
 
-// restricts reports whether an action takes less than its tool does.
+// restricts reports whether the mapping allows fewer arguments for an action than its tool takes.
 func (r Route) restricts() bool { return r.listed || len(r.Set) > 0 || len(r.Require) > 0 }
 
-// restricts reports whether any action does.
+// restricts reports whether the mapping restricts the arguments of any action.
 func (m Mapping) restricts() bool {
 	for _, g := range m.Groups {
 		for _, r := range g.Actions {

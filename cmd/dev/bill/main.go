@@ -83,7 +83,7 @@ type page struct {
 	reports map[string]replay.Report // of every policy, by set
 }
 
-// policies writes what the policies save: in all sets side by side, and in each by every policy.
+// policies writes what each policy saves: first a table of all sets, then a section for each set.
 func (p *page) policies(ctx context.Context) error {
 	var details strings.Builder
 	for _, one := range sets {

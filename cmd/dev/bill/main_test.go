@@ -39,7 +39,7 @@ func TestSetsAreOrderedByAge(t *testing.T) {
 	require.Equal(t, "entireio/git-sync", named("claude-code-3").repository(sessions.Session{Source: "entireio/git-sync"}))
 }
 
-// In the README only the last three cells of the rows are replaced.
+// Only the last three cells of each row of the README's table are replaced.
 func TestTableOfTheReadme(t *testing.T) {
 	p := page{then: newTable()}
 	for i, client := range columns {

@@ -108,7 +108,7 @@ func (t *table) replay(ctx context.Context, f fixtures, one set, with replay.Exp
 	return nil
 }
 
-// bySet writes a row for each set, the newest first.
+// bySet writes a table with a row for each set, newest first.
 func (t *table) bySet(b *strings.Builder) {
 	b.WriteString("| client | set | recorded | sessions | unknown | needed |" + figuresHead + "|---|---|---|---|---|---|" + figuresLine)
 	for _, one := range sets {

@@ -54,8 +54,8 @@ func Repository(source, id string) string {
 	return source
 }
 
-// Flattened reports whether the steps of several agents, each with a prompt of its own, stand in one list, as in SWE-bench's sessions from the
-// first task that an agent hands on. Such a list is nobody's prompt.
+// Flattened reports whether one list holds the steps of several agents that each have their own prompt. SWE-bench's sessions are such lists
+// once an agent has delegated a task. No model ever saw such a list as its prompt.
 func Flattened(s sessions.Session) bool {
 	return slices.ContainsFunc(s.Steps, func(step sessions.Step) bool { return step.Kind == sessions.Use && step.Tool == "add_task" })
 }

@@ -130,8 +130,8 @@ func (g *gateway) throughLiteLLM(ctx context.Context, raw []byte) ([]byte, error
 	return []byte(encode(b)), g.retrieve(ctx, came, found)
 }
 
-// takeBack puts the contents that came back into the request, and returns the hashes in them. LiteLLM looks for hashes in contents that
-// are texts, and in blocks of text. A request to the Responses API keeps the model's reasoning only if nothing but contents changed.
+// takeBack puts the returned contents into the request, and returns the hashes in them. LiteLLM looks for hashes in contents that
+// are strings, and in text blocks. A request to the Responses API keeps the model's reasoning only if nothing but contents changed.
 func takeBack(rows []row, after []map[string]any) (found []string, err error) {
 	for i, r := range rows {
 		content := after[i]["content"]

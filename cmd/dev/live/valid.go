@@ -8,9 +8,9 @@ import (
 	"github.com/mcp-pruner/mcp-pruner/pruneclient/history/sessions"
 )
 
-// valid returns a session whose requests an API would take, though its transcript lost a part of them: each call of a tool gets an id of its
-// own where ids are repeated, and each result is that of a call. Where no usage is known, calls of one answer may stand as several
-// answers: a model call to which nothing was given since the one before goes on with that one's answer.
+// valid repairs a session whose transcript has lost parts, so that an API would accept its requests. Where ids repeat, each tool call gets
+// an id of its own, and each result belongs to a call. Where no usage is known, the calls of one answer may stand as several
+// answers: a model call with no new input since the one before it becomes part of that one's answer.
 func valid(s sessions.Session) sessions.Session {
 	r := repair{seen: map[string]bool{}, newest: map[string]string{}, given: true}
 	for _, step := range s.Steps {

@@ -66,7 +66,7 @@ func (g *Gateway) make() {
 	}
 }
 
-// makeLists makes lists until they are those of the version, and announces to the clients that some are different now.
+// makeLists makes lists again until all are of the current version, and tells the clients when a list has changed.
 func (g *Gateway) makeLists() {
 	for old, version := g.outdated(); len(old) > 0; old, version = g.outdated() {
 		differ := false
@@ -84,7 +84,7 @@ func (g *Gateway) makeLists() {
 	}
 }
 
-// outdated returns the lists to make, and the version that they will have. It ends the wait for those made before.
+// outdated returns the lists that have to be made again, and the version of the offers to make them from. It wakes those who wait for a list.
 func (g *Gateway) outdated() (old map[upstream.Mode]*shown, version int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

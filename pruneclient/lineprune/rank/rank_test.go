@@ -31,7 +31,7 @@ func TestRarityFallsWithEveryLineAndStaysPositive(t *testing.T) {
 	}
 }
 
-// In a million lines only the surroundings of a long question's rarest words are scored.
+// In a text of a million lines, of a long question's words only the rarest raise the score of the lines around them.
 func TestCommonWordsOfALongQuestion(t *testing.T) {
 	d, q := doc.New(strings.Repeat("\n", 1<<20)), &Question{}
 	most := doc.SpreadSteps / len(d.Lines)

@@ -193,7 +193,7 @@ func (h *hurried) Write(p []byte) (int, error) {
 	return h.ResponseRecorder.Write(p)
 }
 
-// A client that stops to read has the time limit of one part, not that of the whole answer.
+// The time limit for a client that stops reading is that of one part, not that of the whole answer.
 func TestEachPartOfAnAnswerHasToHurry(t *testing.T) {
 	for within, most := range map[time.Duration]time.Duration{time.Hour: stall, stall / 2: stall / 2} {
 		w := &hurried{ResponseRecorder: *httptest.NewRecorder()}
